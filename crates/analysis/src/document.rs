@@ -6,7 +6,9 @@ use std::path::Path;
 use trackbed_archive::{
     Counted, DirectoryError, RecordedRuns, Results, VERSION, check_complete, read_document,
 };
-use trackbed_measure::results::{CellResult, Check, Document, LIVE, RESULTS_VERSION, SCHEMA, TEST};
+use trackbed_measure::results::{
+    CellResult, Check, Document, LIVE, RESULTS_VERSION, SCHEMA, TEST, VIRTUAL, VerifyingUnit,
+};
 use trackbed_scenario::Plan;
 
 use crate::{aggregate, answer, checks};
@@ -64,6 +66,8 @@ pub fn document(
         let planned = cell;
         let mut cell = summed.cell;
         cell.is_extrapolated = origin.model.is_some() && planned.workload.is_extrapolated();
+        let unit = planned.workload.unit().filter(|_| origin.substrate == VIRTUAL);
+        cell.unit = unit.map(|[vehicles, cores]| VerifyingUnit { vehicles, cores });
         if origin.substrate == LIVE {
             // There the round trip is the network's own, and not the scenario's.
             cell.expected_completion_ms = None;

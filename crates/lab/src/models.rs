@@ -56,7 +56,7 @@ pub(crate) fn label(plan: &Plan) -> Option<String> {
     of_devices(plan).into_iter().chain(of_boards).reduce(|one, other| format!("{one}; {other}"))
 }
 
-fn boards(plan: &Plan) -> BTreeSet<&'static str> {
+fn boards(plan: &Plan) -> BTreeSet<&str> {
     plan.cells.iter().filter_map(|cell| cell.workload.board()).collect()
 }
 

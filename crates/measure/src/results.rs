@@ -248,6 +248,18 @@ pub struct CellResult {
     /// Whether the cell has a model's figures for more cores than were measured.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_extrapolated: bool,
+    /// The unit that verifies a crossing's messages; absent where none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<VerifyingUnit>,
+}
+
+/// The size of a unit's task, and of the unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VerifyingUnit {
+    /// Vehicles whose messages it verifies.
+    pub vehicles: u64,
+    /// Its cores.
+    pub cores: u64,
 }
 
 impl CellResult {

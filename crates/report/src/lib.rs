@@ -7,6 +7,7 @@
 
 pub mod advice;
 pub mod agreement;
+pub mod batches;
 mod cells;
 pub mod contrast;
 mod details;

@@ -170,7 +170,7 @@ fn unit(kind: Kind) -> &'static str {
         Kind::Frequency => "_hz",
         Kind::Share | Kind::Count { .. } | Kind::Number => "",
         Kind::Choice(_) | Kind::Flag | Kind::Counts | Kind::Timetable => "",
-        Kind::File | Kind::Folder | Kind::Text => "",
+        Kind::File | Kind::Folder | Kind::Text | Kind::Described(_) => "",
     }
 }
 

@@ -170,6 +170,10 @@ fn value(kind: Kind) -> Value {
             json!({ "anyOf": [{ "type": "boolean" }, { "enum": words }] })
         }
         Kind::Choice(words) => json!({ "enum": words }),
+        Kind::Described(words) => {
+            let file = json!({ "type": "string", "pattern": "\\.json$" });
+            json!({ "anyOf": [{ "enum": words }, file, { "type": "object" }] })
+        }
         Kind::Counts => json!({ "type": ["array", "string", "integer"] }),
         Kind::Timetable => json!({ "type": ["array", "string"] }),
         Kind::Share => {
@@ -192,7 +196,7 @@ fn name_of(kind: Kind, key: &str) -> &str {
         Kind::Count { .. } => "count",
         Kind::Number => "number",
         Kind::Frequency => "frequency",
-        Kind::Choice(_) => key,
+        Kind::Choice(_) | Kind::Described(_) => key,
         Kind::Flag => "flag",
         Kind::Counts => "counts",
         Kind::Timetable => "timetable",

@@ -72,7 +72,7 @@ const LIKE_LINK: [&str; 2] = ["access", SECOND];
 /// How a value is written: all choices if it is one of several words, else an example.
 fn written(field: &Field) -> String {
     match field.shape.kind() {
-        Some(kind @ Kind::Choice(_)) => kind.example(),
+        Some(kind @ (Kind::Choice(_) | Kind::Described(_))) => kind.example(),
         _ => field.example(),
     }
 }

@@ -61,6 +61,9 @@ impl Reader<'_> {
         match (&node.content, &field.shape) {
             (Content::Table(table), Shape::Models(slot)) => self.models(path, slot, table, node),
             (Content::Scalar(_), _) => self.scalar(field, node),
+            (Content::Table(_), Shape::Swept(Kind::Described(_))) => {
+                Some(Chosen::Value(Value::Text(inline(node))))
+            }
             (Content::Table(_) | Content::List(_), _) => {
                 let what = match node.content {
                     Content::Table(_) => "table",
@@ -179,7 +182,7 @@ impl Reader<'_> {
             Ok(value) => self.found(value, &node.place),
             Err(why) => {
                 let words: &[&str] = match kind {
-                    Kind::Choice(words) => words,
+                    Kind::Choice(words) | Kind::Described(words) => words,
                     _ => &[],
                 };
                 let guess = suggest::nearest(text, words);
@@ -228,6 +231,21 @@ impl Chosen {
         match self {
             Chosen::Shorthand(shorthand, _) => Chosen::Shorthand(shorthand, value),
             Chosen::Value(_) | Chosen::Models(_) => Chosen::Value(value),
+        }
+    }
+}
+
+/// In one line of TOML; numbers are whole.
+fn inline(node: &Node) -> String {
+    let list = |items: Vec<String>| items.join(", ");
+    match &node.content {
+        Content::Scalar(text) if text.parse::<u64>().is_ok() => text.clone(),
+        Content::Scalar(text) => format!("{text:?}"),
+        Content::List(items) => format!("[{}]", list(items.iter().map(inline).collect())),
+        Content::Table(table) => {
+            let entries = table.entries.iter();
+            let entry = |entry: &Entry| format!("{} = {}", entry.key, inline(&entry.node));
+            format!("{{ {} }}", list(entries.map(entry).collect()))
         }
     }
 }

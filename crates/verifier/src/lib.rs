@@ -20,11 +20,10 @@
 //!
 //! # Paths
 //!
-//! [`Path::Portable`] works everywhere, on limbs of 64 bits. [`Path::Ifma`] works on eight signatures
-//! at a time by AVX-512 IFMA, found out at run time. [`Path::Gpu`] works on a graphics processor
-//! ([`gpu`]), which has to be chosen: it is for large batches. There is none for AVX2 or NEON: their widest
-//! multiplications give 64 bits from 32, so that four (or two) lanes take about as long as four (or
-//! two) products with the 64-bit multiplier, which `Path::Portable` uses.
+//! [`Path::Portable`] works everywhere, on limbs of 64 bits. [`Path::Avx2`] and [`Path::Ifma`] work on eight
+//! signatures at a time by AVX2 and AVX-512 IFMA, found out at run time; they share all formulae and differ in the
+//! arithmetic of the field. [`Path::Gpu`] works on a graphics processor ([`gpu`]), which has to be chosen: it is
+//! for large batches.
 //!
 //! # Not for secrets
 //!
@@ -34,6 +33,9 @@
 #![deny(unsafe_code)]
 
 mod arithmetic;
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "instructions that not every processor has")]
+mod avx2;
 mod backend;
 pub mod cache;
 mod curve;
@@ -55,6 +57,8 @@ mod signature;
 mod table;
 mod verdict;
 mod verifier;
+#[cfg(target_arch = "x86_64")]
+mod wide;
 
 pub use backend::{Clock, Unavailable, VerifierBackend};
 pub use item::{Item, Key};

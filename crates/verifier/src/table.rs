@@ -56,8 +56,18 @@ impl KeyTable {
 
 fn build(key: &PublicKey, path: Path) -> Table {
     #[cfg(target_arch = "x86_64")]
-    if let (Path::Ifma, Some(ifma)) = (path, crate::ifma::Ifma::detect()) {
-        return ifma.build_table(key.point(), WINDOWS);
+    match path {
+        Path::Ifma => {
+            if let Some(lanes) = crate::ifma::Lanes::detect() {
+                return lanes.build_table(key.point(), WINDOWS);
+            }
+        }
+        Path::Avx2 => {
+            if let Some(lanes) = crate::avx2::Lanes::detect() {
+                return lanes.build_table(key.point(), WINDOWS);
+            }
+        }
+        Path::Portable | Path::Gpu => {}
     }
     Table::new(key.point(), WINDOWS, path.form())
 }

@@ -107,12 +107,17 @@ pub trait Prepared: Send + Sync {
     }
 
     /// The board whose speed applies to verification in virtual time; `None` without verification.
-    fn board(&self) -> Option<&'static str> {
+    fn board(&self) -> Option<&str> {
         None
     }
 
     /// The board that the scenario names, if any: in real time only [`HERE`](crate::HERE), this machine.
-    fn chosen_board(&self) -> Option<&'static str> {
+    fn chosen_board(&self) -> Option<&str> {
+        None
+    }
+
+    /// The vehicles whose messages a unit verifies, and the cores of the modelled unit.
+    fn unit(&self) -> Option<[u64; 2]> {
         None
     }
 

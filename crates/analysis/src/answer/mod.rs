@@ -4,8 +4,9 @@ mod artefacts;
 mod beyond;
 mod names;
 mod sentence;
+mod unit;
 
-use trackbed_measure::metrics::Compared;
+use trackbed_measure::metrics::{self, Compared};
 use trackbed_measure::results::{Answer, Document};
 
 use crate::groups::Section;
@@ -20,16 +21,26 @@ pub(crate) fn of(document: &Document) -> Vec<Answer> {
 }
 
 fn of_section(section: &Section<'_>) -> Vec<Answer> {
-    let Some(compared) = section.headline() else { return Vec::new() };
+    let texts = section.headline().map(|compared| (compared, of_groups(section, compared)));
+    let (compared, mut texts) = match (texts, metrics::compared(unit::METRIC)) {
+        (Some(found), _) => found,
+        (None, Some(late)) => (late, Vec::new()),
+        (None, None) => return Vec::new(),
+    };
+    texts.extend(unit::keeping_up(section));
+    let answer =
+        |text| Answer { part: section.part.clone(), text, metric: compared.name.to_owned() };
+    texts.into_iter().map(answer).collect()
+}
+
+fn of_groups(section: &Section<'_>, compared: &Compared) -> Vec<String> {
     let groups = section.groups(compared.name);
     let text = |group| Sentence::new(section, compared, group).map(|one| one.text());
     let mut texts: Vec<String> = groups.iter().take(SENTENCES_MAX).filter_map(text).collect();
     if groups.len() > SENTENCES_MAX {
         texts.push(format!("{} more conditions are in the table.", groups.len() - SENTENCES_MAX));
     }
-    let answer =
-        |text| Answer { part: section.part.clone(), text, metric: compared.name.to_owned() };
-    texts.into_iter().map(answer).collect()
+    texts
 }
 
 /// More conditions are a table, no answer.

@@ -66,6 +66,14 @@ impl<'a> Names<'a> {
             ("tls", Value::String(text)) => format!("TLS {text}"),
             ("handshake", Value::String(text)) => handshake(text),
             (_, Value::String(text)) if text == "none" => format!("no {}", spaced(name)),
+            ("certificates", Value::String(text)) if text == "always" => {
+                "each certificate verified again".to_owned()
+            }
+            ("certificates", Value::String(text)) => format!("{text} certificates"),
+            ("budget", Value::Number(share)) => {
+                let used = 100.0 * (1.0 - share.as_f64().unwrap_or(f64::NAN));
+                format!("{} % used elsewhere", rounded(used))
+            }
             (_, Value::String(text)) => text.clone(),
             (_, Value::Bool(yes)) => format!("{}{}", if *yes { "" } else { "no " }, spaced(name)),
             (_, number) => {

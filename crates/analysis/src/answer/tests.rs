@@ -377,3 +377,33 @@ fn nothing_compared_has_no_answer() {
     assert!(answers(&[], &[]).is_empty());
     assert!(answers(&[time(json!({ "protocol": "tcp" }), 1.0)], &[]).is_empty());
 }
+
+/// With its other services a unit may not keep up; one cell alone has an answer, too.
+#[test]
+fn a_unit_keeps_up_or_does_not() {
+    let unit = |share: f64, certificates: &str, late: f64, [median, tail]: [f64; 2]| {
+        let factors = json!({ "budget": share, "certificates": certificates });
+        let mut cell = cell(factors, "verdict_ms", median, [median, tail]);
+        let other = |name: &str, value: f64| {
+            self::cell(json!({}), name, value, [value, value]).metrics.remove(name).unwrap()
+        };
+        cell.metrics.insert(unit::METRIC.to_owned(), other(unit::METRIC, late));
+        let used = "verification_cpu_percent";
+        cell.metrics.insert(used.to_owned(), other(used, 42.17));
+        cell.unit = serde_json::from_value(json!({ "vehicles": 320, "cores": 4 })).unwrap();
+        cell
+    };
+    let cells = [
+        unit(1.0, "cached", 0.0, [0.5, 0.61]),
+        unit(0.7, "cached", 0.0, [0.6, 1.1]),
+        unit(0.7, "always", 0.312, [9.0, 40.0]),
+    ];
+    assert_eq!(
+        texts(&cells[..1], &[]),
+        ["Enough for 320 vehicles: 42 % of 4 cores, p95 0.6100 ms."]
+    );
+    let expected = "Enough for 320 vehicles: 0 % used elsewhere: 42 % of 4 cores, p95 0.6100 ms; 30 % used elsewhere: \
+                    42 % of 4 cores, p95 1.100 ms. Not enough for 320 vehicles: 30 % used elsewhere, each \
+                    certificate verified again: 42 % of 4 cores, 31 % late.";
+    assert_eq!(texts(&cells, &[]), [expected]);
+}

@@ -29,6 +29,8 @@ pub enum Kind {
     Frequency,
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// One of these words, the path of a JSON file, or a table, which becomes text.
+    Described(&'static [&'static str]),
     /// `true` or `false`
     Flag,
     /// At least one whole number, as the text `3, 17`.
@@ -58,6 +60,13 @@ impl Kind {
             Kind::Number => parse_number(text).map(Value::Number),
             Kind::Frequency => parse_frequency(text).map(Value::Period),
             Kind::Choice(words) => parse_choice(text, words).map(Value::Choice),
+            Kind::Described(words) => match text.trim() {
+                file if file.ends_with(".json") => Ok(Value::File(PathBuf::from(file))),
+                table if table.starts_with('{') => Ok(Value::Text(table.to_owned())),
+                word => parse_choice(word, words).map(Value::Choice).map_err(|why| {
+                    QuantityError(format!("{why}; or the name of a file that ends in .json"))
+                }),
+            },
             Kind::Flag => match text.trim() {
                 "true" => Ok(Value::Flag(true)),
                 "false" => Ok(Value::Flag(false)),
@@ -83,6 +92,11 @@ impl Kind {
     /// Whether `value` is of this kind, and in its range.
     pub fn accepts(self, value: &Value) -> bool {
         match value {
+            Value::File(_) | Value::Contents(_) | Value::Text(_)
+                if matches!(self, Kind::Described(_)) =>
+            {
+                true
+            }
             Value::Rate(_) => self == Kind::Rate,
             Value::Time(_) => self == Kind::Time,
             Value::Share(_) => self == Kind::Share,
@@ -90,7 +104,9 @@ impl Kind {
             Value::Count(count) => matches!(self, Kind::Count { min } if *count >= min),
             Value::Number(number) => self == Kind::Number && is_positive(*number),
             Value::Period(_) => self == Kind::Frequency,
-            Value::Choice(word) => matches!(self, Kind::Choice(words) if words.contains(word)),
+            Value::Choice(word) => {
+                matches!(self, Kind::Choice(words) | Kind::Described(words) if words.contains(word))
+            }
             Value::Flag(_) => self == Kind::Flag,
             Value::Counts(counts) => self == Kind::Counts && !counts.is_empty(),
             Value::Timetable(rows) => self == Kind::Timetable && !rows.is_empty(),
@@ -115,7 +131,7 @@ impl Kind {
             Kind::Count { min } => min.max(10).to_string(),
             Kind::Number => "1.5".to_owned(),
             Kind::Frequency => "\"10 /s\"".to_owned(),
-            Kind::Choice(words) => {
+            Kind::Choice(words) | Kind::Described(words) => {
                 let quoted = |word: &&str| match *word {
                     "true" | "false" => (*word).to_owned(),
                     word => format!("\"{word}\""),
@@ -161,6 +177,9 @@ impl fmt::Display for Kind {
             Kind::Number => write!(f, "a positive number such as {example}"),
             Kind::Frequency => write!(f, "a frequency such as {example}"),
             Kind::Choice(words) => write!(f, "one of {}", words.join(", ")),
+            Kind::Described(words) => {
+                write!(f, "one of {}, the name of a JSON file, or a table", words.join(", "))
+            }
             Kind::Flag => f.write_str(&example),
             Kind::Counts => write!(f, "whole numbers such as {example}"),
             Kind::Timetable => write!(f, "pairs of times such as {example}"),

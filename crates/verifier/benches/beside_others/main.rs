@@ -17,6 +17,7 @@ const KEYS: usize = 320;
 const MESSAGES: usize = 640;
 const MESSAGE_LEN: usize = 300;
 const ROUNDS: usize = 21;
+const PATHS: [Path; 3] = [Path::Portable, Path::Avx2, Path::Ifma];
 const BATCHES: [usize; 7] = [1, 2, 4, 8, 16, 32, 128];
 
 struct Signed {
@@ -42,7 +43,7 @@ fn main() {
     let sec1: Vec<Vec<u8>> = keys.iter().map(encode).collect();
     let publics: Vec<PublicKey> =
         sec1.iter().map(|key| PublicKey::from_sec1(key).expect("a key")).collect();
-    let tables: Vec<(Path, Vec<KeyTable>)> = [Path::Portable, Path::Ifma]
+    let tables: Vec<(Path, Vec<KeyTable>)> = PATHS
         .into_iter()
         .filter(|path| path.is_available())
         .map(|path| (path, publics.iter().map(|key| KeyTable::new(key, path)).collect()))
@@ -174,7 +175,7 @@ fn add_parts<'a>(
     sec1: &'a [Vec<u8>],
     signed: &'a [Signed],
 ) {
-    for path in [Path::Portable, Path::Ifma].into_iter().filter(|path| path.is_available()) {
+    for path in PATHS.into_iter().filter(|path| path.is_available()) {
         let name = format!("a key's table, {}", path.name());
         subjects.push(Subject::new(&name, 20, move || {
             for key in &keys[..20] {

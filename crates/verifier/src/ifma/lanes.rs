@@ -8,79 +8,48 @@ use std::arch::x86_64::{
 use crate::arithmetic::{FieldElement, U256};
 use crate::curve::Entry;
 
-use super::vector::{LIMB, Mask, Vector, limb};
+use crate::wide::{LIMB, Mask};
+
+use super::vector::{Vector, limb};
 
 /// Eight elements by lanes: the integers that the limbs are, below 2^260.
 type Lanes = [[u64; 5]; 8];
 
-/// The coordinates of eight points of tables, negated in the lanes of `negative`: below 2 p.
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline]
-pub(super) fn load_points(entries: [&Entry; 8], negative: Mask) -> (Vector, Vector) {
-    let [a, b, c, d, e, f, g, h] = transpose(entries.map(|entry| load(entry)));
-    let y = from_limbs_of_64([e, f, g, h]).negate_where(negative);
-    (from_limbs_of_64([a, b, c, d]), y)
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) fn load_integers(integers: [&U256; 8]) -> Vector {
-    let rows = integers.map(|integer| {
-        let mut row = [0; 8];
-        row[..4].copy_from_slice(integer);
-        load(&Entry(row))
-    });
-    let [a, b, c, d, ..] = transpose(rows);
-    from_limbs_of_64([a, b, c, d])
-}
-
-/// The lanes of elements below 2 p, each as an element whose Montgomery form is what the limbs are.
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) fn to_elements(vector: &Vector) -> [FieldElement; 8] {
-    to_lanes(vector).map(|[a, b, c, d, e]| {
-        let low =
-            [a | (b << 52), (b >> 12) | (c << 40), (c >> 24) | (d << 28), (d >> 36) | (e << 16)];
-        FieldElement::from_montgomery_below_2p(&low, e >> 48)
-    })
-}
-
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) fn from_elements(elements: &[FieldElement; 8]) -> Vector {
-    load_integers(std::array::from_fn(|lane| elements[lane].montgomery()))
-}
-
-/// 1 / each lane, of elements below 2 p, by one inversion; and which lanes are zero, where one comes
-/// out in place of an inverse.
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) fn invert(vector: &Vector) -> (Vector, Mask) {
-    let mut elements = to_elements(vector);
-    let mut zeros = 0;
-    for (lane, element) in elements.iter_mut().enumerate() {
-        if element.is_zero() {
-            *element = FieldElement::ONE;
-            zeros |= 1 << lane;
-        }
+impl Vector {
+    /// The coordinates of eight points of tables, negated in the lanes of `negative`: below 2 p.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline]
+    pub(super) fn load_points(entries: [&Entry; 8], negative: Mask) -> (Self, Self) {
+        let [a, b, c, d, e, f, g, h] = transpose(entries.map(|entry| load(entry)));
+        let y = from_limbs_of_64([e, f, g, h]).negate_where(negative);
+        (from_limbs_of_64([a, b, c, d]), y)
     }
-    let mut products = [FieldElement::ONE; 8];
-    for lane in 1..8 {
-        products[lane] = products[lane - 1].multiply(&elements[lane - 1]);
-    }
-    // A lane is 2^260 a, taken for the form 2^256 b of b = 2^4 a. Its inverse is to be 2^260 / a,
-    // the form of 2^4 / a, which is 2^8 / b.
-    let mut inverse = products[7].multiply(&elements[7]).invert().multiply(&TWO_TO_8);
-    for lane in (0..8).rev() {
-        let next = inverse.multiply(&elements[lane]);
-        elements[lane] = inverse.multiply(&products[lane]);
-        inverse = next;
-    }
-    (from_elements(&elements), zeros)
-}
 
-const TWO_TO_8: FieldElement = FieldElement::from_montgomery([
-    0x0000_0000_0000_0100,
-    0xffff_ff00_0000_0000,
-    0xffff_ffff_ffff_ffff,
-    0x0000_00ff_ffff_feff,
-]);
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    pub(super) fn load_integers(integers: [&U256; 8]) -> Self {
+        let rows = integers.map(|integer| {
+            let mut row = [0; 8];
+            row[..4].copy_from_slice(integer);
+            load(&Entry(row))
+        });
+        let [a, b, c, d, ..] = transpose(rows);
+        from_limbs_of_64([a, b, c, d])
+    }
+
+    /// The lanes of elements below 2 p, each as an element whose Montgomery form is what the limbs are.
+    #[target_feature(enable = "avx512f,avx512ifma")]
+    pub(super) fn to_elements(&self) -> [FieldElement; 8] {
+        to_lanes(self).map(|[a, b, c, d, e]| {
+            let low = [
+                a | (b << 52),
+                (b >> 12) | (c << 40),
+                (c >> 24) | (d << 28),
+                (d >> 36) | (e << 16),
+            ];
+            FieldElement::from_montgomery_below_2p(&low, e >> 48)
+        })
+    }
+}
 
 fn to_lanes(vector: &Vector) -> Lanes {
     // SAFETY: a vector register is eight times 64 bits, and any bits are integers.
@@ -114,7 +83,7 @@ fn from_limbs_of_64(limbs: [__m512i; 4]) -> Vector {
 /// Eight rows of eight to columns.
 #[target_feature(enable = "avx512f")]
 #[inline]
-pub(super) fn transpose(rows: [__m512i; 8]) -> [__m512i; 8] {
+fn transpose(rows: [__m512i; 8]) -> [__m512i; 8] {
     let [a, b, c, d, e, f, g, h] = rows;
     // Each has the even, or the odd, columns of two rows.
     let even = [

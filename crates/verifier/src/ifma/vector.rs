@@ -12,56 +12,11 @@ use std::arch::x86_64::{
     _mm512_sub_epi64, _mm512_xor_si512,
 };
 
-/// A bit for each of the eight lanes.
-pub(super) type Mask = u8;
+use crate::wide::{LIMB, Mask, ONE, PRIME, R_SQUARED, TO_PORTABLE, multiple};
 
 /// Eight elements; limb by limb, the least significant first.
 #[derive(Clone, Copy)]
-pub(super) struct Vector(pub [__m512i; 5]);
-
-pub(super) const LIMB_BITS: usize = 52;
-pub(super) const LIMB: u64 = (1 << LIMB_BITS) - 1;
-
-const PRIME: [u64; 5] =
-    [0x000f_ffff_ffff_ffff, 0x0000_0fff_ffff_ffff, 0, 0x0000_0010_0000_0000, 0xffff_ffff_0000];
-/// 2^520 modulo p.
-const R_SQUARED: [u64; 5] = [
-    0x0000_0000_0000_0300,
-    0x000f_ffff_fff0_0000,
-    0x000f_fffe_ffff_fffb,
-    0x000f_dfff_ffff_ffff,
-    0x0000_0000_04ff_ffff,
-];
-/// 2^256 modulo p: a product with it leads to Montgomery's form for limbs of 64 bits.
-const TO_PORTABLE: [u64; 5] = [
-    0x0000_0000_0000_0001,
-    0x000f_f000_0000_0000,
-    0x000f_ffff_ffff_ffff,
-    0x000f_ffef_ffff_ffff,
-    0x0000_0000_0000_ffff,
-];
-/// 2^260 modulo p.
-const ONE: [u64; 5] = [
-    0x0000_0000_0000_0010,
-    0x000f_0000_0000_0000,
-    0x000f_ffff_ffff_ffff,
-    0x000f_feff_ffff_ffff,
-    0x0000_0000_000f_ffff,
-];
-
-/// `factor` times p.
-const fn multiple(factor: u64) -> [u64; 5] {
-    let mut limbs = [0; 5];
-    let mut carry = 0;
-    let mut i = 0;
-    while i < 5 {
-        let product = PRIME[i] * factor + carry;
-        limbs[i] = product & LIMB;
-        carry = product >> LIMB_BITS;
-        i += 1;
-    }
-    limbs
-}
+pub(crate) struct Vector(pub [__m512i; 5]);
 
 impl Vector {
     /// The same integer in all lanes.
@@ -87,7 +42,7 @@ impl Vector {
 
     /// Montgomery's form for limbs of 64 bits, below 2 p; of elements below 16 p.
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn to_portable_form(self) -> Self {
+    pub(super) fn to_portable_form(&self) -> Self {
         self.multiply(&Self::same(TO_PORTABLE))
     }
 
@@ -171,7 +126,7 @@ impl Vector {
     /// The same residues, of elements below 16 p, below 1.01 p.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
-    pub(super) fn tidy(self) -> Self {
+    pub(super) fn tidy(&self) -> Self {
         // 2^256 = 2^224 - 2^192 - 2^96 + 1 modulo p.
         let [a, b, c, d, e] = self.0;
         let high = _mm512_srli_epi64::<48>(e);

@@ -1,18 +1,24 @@
 //! Units of known speed: the time that signatures take on their cores. Each figure has its source.
 
+mod own;
+
+use std::borrow::Cow;
+use std::path::Path;
+
 use trackbed_core::Arguments;
+use trackbed_core::parameter::Value;
 use trackbed_verifier::KeyTable;
 use trackbed_verifier::cache::{Policy, Residence};
 use trackbed_verifier::engine::model::Core;
 
 use crate::arguments::{WorkloadError, ensure};
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Board {
-    /// The name that scenarios use.
-    pub name: &'static str,
+    /// The name that scenarios use; of one's own unit, its file or its table.
+    pub name: Cow<'static, str>,
     /// Its cores: how many, and how much slower each is than the first, in thousandths.
-    pub cores: &'static [(usize, u32)],
+    pub cores: Cow<'static, [(usize, u32)]>,
     /// The default number of cores that verify.
     pub usual: usize,
     /// The largest number of cores whose speed was measured; that of more is extrapolated.
@@ -35,7 +41,7 @@ impl Board {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Costs {
     /// All checks of a message except its signature: decoding, policy, hash.
     pub message: u64,
@@ -47,7 +53,7 @@ pub(crate) struct Costs {
     pub tables: Option<Tables>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tables {
     /// A signature by a key with a table, in nanoseconds.
     pub signature: u64,
@@ -57,9 +63,27 @@ pub(crate) struct Tables {
     pub bytes: usize,
 }
 
-/// The board of this name, or the default one. That also stands for [`HERE`] in directories of earlier versions.
-pub(crate) fn find(name: Option<&str>) -> &'static Board {
-    BOARDS.iter().find(|board| Some(board.name) == name).unwrap_or(&BOARDS[0])
+/// The board that a scenario chooses, and its name if it chooses one. The default one also stands for [`HERE`] in
+/// directories of earlier versions.
+///
+/// # Errors
+/// If a file or table does not describe a board.
+pub(crate) fn find(
+    arguments: &Arguments,
+    base: &Path,
+) -> Result<(Board, Option<String>), WorkloadError> {
+    let refuse = |why| WorkloadError::new("board", why);
+    let board = match arguments.value("board") {
+        Some(Value::File(file)) => own::measured(&base.join(file)).map_err(refuse)?,
+        Some(Value::Text(table)) => own::described(table).map_err(refuse)?,
+        other => {
+            let name = other.map(ToString::to_string);
+            let found = BOARDS.iter().find(|board| Some(&*board.name) == name.as_deref());
+            return Ok((found.unwrap_or(&BOARDS[0]).clone(), name));
+        }
+    };
+    let name = board.name.to_string();
+    Ok((board, Some(name)))
 }
 
 /// The value of `workers`.
@@ -83,7 +107,12 @@ pub(crate) const HELP: &str = "processors of the unit; real time: only `here`, t
                                Sapphire Rapids Xeon with AVX-512 running this program; \
                                epyc-portable is a Zen 3 EPYC without it, xeon-openssl the Xeon \
                                with OpenSSL 3.0, odroid-xu4 four Cortex-A15 and four A7, \
-                               udoo-quad four Cortex-A9";
+                               udoo-quad four Cortex-A9; one's own unit: a file that `trackbed \
+                               verify --json` wrote on it, or a table { cores = [4, 0], signature = \
+                               \"476 us\" } with the numbers of fast and slow cores, and if known \
+                               `slow-signature`, `known-signature` (with a table of the key, which \
+                               takes the time `table` to make), `batch` (fixed time of a batch) and \
+                               `message` (time of all other checks)";
 
 const BOARDS: &[Board] = &[
     // One core of a Xeon of 2023: with tables `trackbed verify` takes 3.47 us in batches of 32, and
@@ -91,8 +120,8 @@ const BOARDS: &[Board] = &[
     // take a sixth of aws-lc's 70.5 us. The cost of a table and of the checks was not measured
     // there: a table has the maximum, the checks are those of the EPYC.
     Board {
-        name: "xeon-ifma",
-        cores: &[(64, 1000)],
+        name: Cow::Borrowed("xeon-ifma"),
+        cores: Cow::Borrowed(&[(64, 1000)]),
         usual: 2,
         measured: 1,
         costs: Costs {
@@ -106,8 +135,8 @@ const BOARDS: &[Board] = &[
     // in batches of 1 and 16.8 us in batches of 32; checks by `cargo bench -p trackbed-v2x`; tables
     // from a profile of `run v2x` on it.
     Board {
-        name: "epyc-portable",
-        cores: &[(64, 1000)],
+        name: Cow::Borrowed("epyc-portable"),
+        cores: Cow::Borrowed(&[(64, 1000)]),
         usual: 2,
         measured: 1,
         costs: Costs {
@@ -119,8 +148,8 @@ const BOARDS: &[Board] = &[
     },
     // The Xeon of `xeon-ifma`; OpenSSL's EVP with keys that are parsed once.
     Board {
-        name: "xeon-openssl",
-        cores: &[(64, 1000)],
+        name: Cow::Borrowed("xeon-openssl"),
+        cores: Cow::Borrowed(&[(64, 1000)]),
         usual: 2,
         measured: 1,
         costs: Costs { message: 2_600, batch: 0, signature: 82_000, tables: None },
@@ -128,16 +157,16 @@ const BOARDS: &[Board] = &[
     // ETRI 2018: with OpenSSL 1.1.0h four threads verify 6,298.71/s, so 1,575/s on each A15 under
     // load, and eight 9,183.12/s, which leaves 721/s for each A7. Their other checks are unknown.
     Board {
-        name: "odroid-xu4",
-        cores: &[(4, 1000), (4, 2184)],
+        name: Cow::Borrowed("odroid-xu4"),
+        cores: Cow::Borrowed(&[(4, 1000), (4, 2184)]),
         usual: 8,
         measured: 8,
         costs: Costs { message: 0, batch: 0, signature: 635_050, tables: None },
     },
     // ETRI 2018: one of the four threads takes 1,613.67 us.
     Board {
-        name: "udoo-quad",
-        cores: &[(4, 1000)],
+        name: Cow::Borrowed("udoo-quad"),
+        cores: Cow::Borrowed(&[(4, 1000)]),
         usual: 4,
         measured: 4,
         costs: Costs { message: 0, batch: 0, signature: 1_613_670, tables: None },
@@ -182,11 +211,9 @@ mod tests {
 
     #[test]
     fn every_name_has_its_board() {
-        let names: Vec<&str> = BOARDS.iter().map(|board| board.name).collect();
+        let names: Vec<&str> = BOARDS.iter().map(|board| &*board.name).collect();
         assert_eq!(names, NAMES[..names.len()]);
-        for name in names {
-            let board = find(Some(name));
-            assert_eq!(board.name, name);
+        for (name, board) in names.into_iter().zip(BOARDS) {
             assert_eq!(board.cores[0].1, 1000, "{name}: costs are those of the first core");
             assert!(HELP.contains(name));
         }

@@ -69,12 +69,12 @@ impl Prepared for Arc<Plan> {
         Ok(Site { files: vec![warm_up::site_file()] })
     }
 
-    fn board(&self) -> Option<&'static str> {
-        self.is_signed().then_some(self.equipment.board.name)
+    fn board(&self) -> Option<&str> {
+        self.is_signed().then_some(&self.equipment.board.name)
     }
 
-    fn chosen_board(&self) -> Option<&'static str> {
-        self.equipment.chosen
+    fn chosen_board(&self) -> Option<&str> {
+        self.equipment.chosen.as_deref()
     }
 
     fn is_extrapolated(&self) -> bool {
@@ -122,7 +122,7 @@ const PARAMETERS: &[Parameter] = parameters! {
          before it answers";
     "signing": Time, optional =>
         "with signed = true: time to sign a message, in virtual time; default: 0.1 ms";
-    "board": Choice(boards::NAMES), optional =>
+    "board": Described(boards::NAMES), optional =>
         "with signed = true: processors of the roadside unit, as in the workload verification";
     "workers": Count { min: 1 }, optional =>
         "with signed = true, virtual time: cores that verify, up to 64; more than the board has \

@@ -47,7 +47,7 @@ impl Plan {
             phones,
             listeners: few("listeners", arguments.need("listeners"), LISTENERS_MAX)?,
             signing: signing(arguments)?,
-            equipment: equipment(arguments)?,
+            equipment: equipment(arguments, base)?,
             payload: Arc::new(payload(arguments, base)?),
             period,
             policy,
@@ -89,10 +89,11 @@ fn signing(arguments: &Arguments) -> Result<Duration, WorkloadError> {
     ensure(span <= SIGNING_MAX, "signing", "write a time up to \"1 s\"").map(|()| span)
 }
 
-fn equipment(arguments: &Arguments) -> Result<Equipment, WorkloadError> {
+fn equipment(arguments: &Arguments, base: &Path) -> Result<Equipment, WorkloadError> {
+    let (board, chosen) = boards::find(arguments, base)?;
     Ok(Equipment {
-        board: boards::find(arguments.get("board")),
-        chosen: arguments.get("board"),
+        board,
+        chosen,
         workers: boards::workers(arguments)?,
         deadline: positive(arguments, "deadline", "1 s")?,
     })

@@ -35,7 +35,7 @@ pub(crate) static ENTRY: Workload = Workload {
         ("load=closed", &["signature_rate_hz"]),
         ("", &["late_verdict_ratio", "verdict_ms"]),
     ],
-    prepare: |arguments, _| Ok(Box::new(Arc::new(Plan::new(arguments)?))),
+    prepare: |arguments, base| Ok(Box::new(Arc::new(Plan::new(arguments, base)?))),
 };
 
 impl Prepared for Arc<Plan> {
@@ -69,12 +69,18 @@ impl Prepared for Arc<Plan> {
         Ok(Site::default())
     }
 
-    fn board(&self) -> Option<&'static str> {
-        Some(self.board.name)
+    fn board(&self) -> Option<&str> {
+        Some(&self.board.name)
     }
 
-    fn chosen_board(&self) -> Option<&'static str> {
-        self.chosen
+    fn chosen_board(&self) -> Option<&str> {
+        self.chosen.as_deref()
+    }
+
+    fn unit(&self) -> Option<[u64; 2]> {
+        let verifying = self.board.cores(self.workers).len();
+        let vehicles = self.crossing.vehicles() as u64;
+        (self.load == Load::Crossing).then_some([vehicles, self.board.usual.max(verifying) as u64])
     }
 
     fn is_extrapolated(&self) -> bool {

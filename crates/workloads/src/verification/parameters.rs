@@ -15,7 +15,7 @@ pub(super) const PARAMETERS: &[Parameter] = parameters! {
         "first part of the duration, which is not measured: certificates are received for the \
          first time";
     "deadline": Time = "10 ms" => "a verdict later than this after the message's arrival is late";
-    "board": Choice(boards::NAMES), optional => boards::HELP;
+    "board": Described(boards::NAMES), optional => boards::HELP;
     "workers": Count { min: 1 }, optional =>
         "threads that verify, up to 64; in virtual time each has a core, and more than the board \
          has give no benefit; default: one per core, of a Xeon two";

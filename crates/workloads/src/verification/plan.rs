@@ -1,5 +1,6 @@
 //! The workload of one cell, resolved and checked.
 
+use std::path::Path;
 use std::time::Duration;
 
 use trackbed_core::units::format_duration;
@@ -19,9 +20,9 @@ pub(super) struct Plan {
     pub duration: Duration,
     pub warm_up: Duration,
     pub deadline: Duration,
-    pub board: &'static Board,
+    pub board: Board,
     /// The board that the scenario names.
-    pub chosen: Option<&'static str>,
+    pub chosen: Option<String>,
     /// Threads; `None`: the board's default.
     pub workers: Option<usize>,
     pub split: Split,
@@ -43,7 +44,7 @@ pub(super) enum Load {
 }
 
 impl Plan {
-    pub fn new(arguments: &Arguments) -> Result<Plan, WorkloadError> {
+    pub fn new(arguments: &Arguments, base: &Path) -> Result<Plan, WorkloadError> {
         let load = match arguments.need("load") {
             "closed" => {
                 Load::Closed { signatures: count(arguments, "signatures", 1_000_000)?.into() }
@@ -67,14 +68,15 @@ impl Plan {
              shorter"
         );
         ensure(load != Load::Crossing || messages <= MESSAGES_MAX, "duration", advice)?;
+        let (board, chosen) = boards::find(arguments, base)?;
         Ok(Plan {
             load,
             crossing,
             duration,
             warm_up,
             deadline: time(arguments, "deadline", Duration::from_secs(60))?,
-            board: boards::find(arguments.get("board")),
-            chosen: arguments.get("board"),
+            board,
+            chosen,
             workers,
             split: match arguments.need("split") {
                 "static" => Split::Static,

@@ -18,7 +18,8 @@ use super::*;
 use crate::contract::{Patience, WorkloadError};
 
 fn plan(given: &[(&str, Value)]) -> Result<Plan, WorkloadError> {
-    Plan::new(&Arguments::read(parameters::PARAMETERS, given).expect("of their kinds"))
+    let arguments = Arguments::read(parameters::PARAMETERS, given).expect("of their kinds");
+    Plan::new(&arguments, std::path::Path::new(""))
 }
 
 fn run(given: &[(&str, Value)]) -> Vec<Record> {

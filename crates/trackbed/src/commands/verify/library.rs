@@ -6,11 +6,13 @@ use std::ops::Range;
 use anyhow::Context as _;
 use clap::ValueEnum;
 use trackbed_verifier::cache::{KeyCache, Policy, SharedKey};
+use trackbed_verifier::engine::thread_cpu_nanos;
 #[cfg(feature = "aws-lc")]
 use trackbed_verifier::others::AwsLcKey;
 use trackbed_verifier::others::{OpenSsl, OpenSslKey};
-use trackbed_verifier::{Item, Path, Verifier};
+use trackbed_verifier::{Item, KeyTable, Path, Verifier};
 
+use super::BATCH;
 use super::signed::{Signed, Workload};
 use crate::output::tell;
 
@@ -29,9 +31,14 @@ pub enum LibraryName {
 
 /// A library that is ready to verify.
 pub struct Library {
-    pub name: LibraryName,
+    /// Its name in results.
+    pub title: String,
     /// Its version, or the instruction set that it uses.
     pub version: String,
+    /// Signatures that a thread takes at once.
+    pub batch: usize,
+    /// The processor time to make a table of a key, in microseconds, if it makes any.
+    pub table_us: Option<f64>,
     kind: Kind,
 }
 
@@ -58,12 +65,21 @@ impl Library {
         matches!(self.kind, Kind::Trackbed(Path::Gpu, _))
     }
 
+    /// Whether a batch costs less than its signatures one by one, and its size is not a GPU's.
+    pub fn has_batches(&self) -> bool {
+        matches!(&self.kind, Kind::Trackbed(path, _) if *path != Path::Gpu)
+    }
+
     /// Trackbed's verifier, with tables for keys according to the policy.
     pub fn trackbed(name: LibraryName, path: Path, policy: Policy, workload: &Workload) -> Library {
         let mut cache = KeyCache::new(policy, path);
         for key in &workload.keys {
             cache.get(key);
         }
+        let sample = &workload.keys[..workload.keys.len().min(TABLES_TIMED)];
+        let started = thread_cpu_nanos();
+        sample.iter().for_each(|key| drop(KeyTable::new(key, path)));
+        let nanos = (thread_cpu_nanos() - started) as f64;
         // A key whose table was evicted is verified without it.
         let keys: Vec<SharedKey> = workload.keys.iter().map(|key| cache.look(key).0).collect();
         let version = format!(
@@ -72,7 +88,13 @@ impl Library {
             cache.tables(),
             keys.len()
         );
-        Library { name, version, kind: Kind::Trackbed(path, keys) }
+        let table_us = (cache.tables() > 0).then(|| nanos / 1e3 / sample.len().max(1) as f64);
+        let kind = Kind::Trackbed(path, keys);
+        Library { title: name.text(), version, batch: BATCH, table_us, kind }
+    }
+
+    fn plain(name: LibraryName, version: String, kind: Kind) -> Library {
+        Library { title: name.text(), version, batch: BATCH, table_us: None, kind }
     }
 
     /// The OpenSSL in `file`, or the system's.
@@ -91,7 +113,7 @@ impl Library {
         let keys = workload.keys.iter().map(|key| openssl.key(&key.to_sec1()));
         let keys = keys.collect::<Option<_>>().context("OpenSSL rejected a key")?;
         let version = openssl.version().to_owned();
-        Ok(Library { name: LibraryName::Openssl, version, kind: Kind::OpenSsl(keys) })
+        Ok(Library::plain(LibraryName::Openssl, version, Kind::OpenSsl(keys)))
     }
 
     /// AWS-LC.
@@ -100,7 +122,7 @@ impl Library {
         let keys = workload.keys.iter().map(|key| AwsLcKey::new(&key.to_sec1()));
         let keys = keys.collect::<Option<_>>().context("AWS-LC rejected a key")?;
         let version = "by aws-lc-rs".to_owned();
-        Ok(Library { name: LibraryName::AwsLc, version, kind: Kind::AwsLc(keys) })
+        Ok(Library::plain(LibraryName::AwsLc, version, Kind::AwsLc(keys)))
     }
 
     /// AWS-LC.
@@ -144,6 +166,9 @@ impl Library {
         }
     }
 }
+
+/// Tables whose time is measured.
+const TABLES_TIMED: usize = 16;
 
 fn by_batch<'a>(
     mut verifier: Verifier,

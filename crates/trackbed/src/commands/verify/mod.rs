@@ -11,6 +11,7 @@ mod tables;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use trackbed_device::monitor::{busiest_since, times};
 use trackbed_measure::results::SCHEMA;
@@ -20,12 +21,12 @@ use trackbed_verifier::{Path, Verifier};
 
 use crate::ending::Ending;
 use crate::options::{count, jobs};
-use crate::output::{answer, tell, tell_error};
+use crate::output::{answer, shell_word, tell, tell_error};
 use crate::progress;
 use cell::{Outcome, Setting};
 use cores::Cores;
 pub use document::VerifyDocument;
-use document::{CellDocument, LibraryDocument};
+use document::{BatchDocument, CellDocument, LibraryDocument};
 use library::{Library, LibraryName};
 use signed::Workload;
 
@@ -90,15 +91,19 @@ pub struct Arguments {
     /// Let a thread take N signatures at once [default: 32, on a GPU 262144]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
     pub batch: Option<u32>,
-    /// Choose what `trackbed` verifies with [default: the fastest that this CPU supports]
-    #[arg(long, value_enum, value_name = "NAME", alias = "path")]
-    pub backend: Option<BackendName>,
+    /// Choose what `trackbed` verifies with; several names are separated by commas [default: the fastest that this
+    /// CPU supports]
+    #[arg(long, value_enum, value_name = "NAME", alias = "path", value_delimiter = ',')]
+    pub backend: Vec<BackendName>,
     /// Use at most MB megabytes for tables of keys
     #[arg(long, value_name = "MB", default_value = "64")]
     pub memory: usize,
     /// Load libcrypto from FILE instead of the system's
     #[arg(long, value_name = "FILE")]
     pub openssl: Option<PathBuf>,
+    /// Draw the time of a verdict by the size of its batch, and write the figure as SVG to FILE
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
     /// Print one JSON document instead of tables
     #[arg(long)]
     pub json: bool,
@@ -109,6 +114,8 @@ pub struct Arguments {
 pub enum BackendName {
     /// Runs on every CPU
     Portable,
+    /// AVX2, eight signatures at a time
+    Avx2,
     /// AVX-512 IFMA, eight signatures at a time
     Ifma,
     /// An NVIDIA GPU; without one, the CPU verifies
@@ -128,6 +135,8 @@ pub enum DivisionName {
 const CONTEXTS_MAX: usize = 1_000_000;
 /// Signatures that a thread of the CPU takes at once.
 const BATCH: usize = 32;
+/// The sizes of batches by which the time of a verdict is measured.
+const BATCHES: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 /// The minimum duration of the first measurement, which only sizes the others.
 const SIZING_NANOS: u64 = 50_000_000;
 
@@ -138,8 +147,8 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         None => Cores::equal(),
     };
     let workload = Workload::new(arguments.keys as usize)?;
-    let (path, of_gpu) = path(arguments)?;
-    let libraries = libraries(arguments, path, &workload)?;
+    let paths = paths(arguments)?;
+    let libraries = libraries(arguments, &paths, &workload)?;
     let plan = plan(arguments);
     // With OpenSSL, each thread has a context of 0.6 kB for each key.
     let contexts = workload.keys.len() * plan.last().map_or(1, |(threads, _)| *threads);
@@ -148,15 +157,17 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         "--keys times --threads is {contexts}; the maximum is {CONTEXTS_MAX}"
     );
     let bar = progress::bar((libraries.len() * plan.len()) as u64, 0);
-    let mut cells = Vec::new();
+    let (mut cells, mut batches) = (Vec::new(), Vec::new());
     let before = times();
     for library in &libraries {
-        let own = measure(arguments, library, &workload, (&cores, of_gpu), &plan, || bar.inc(1))?;
+        let (own, by_batch) = measure(arguments, library, &workload, &cores, &plan, || bar.inc(1))?;
         cells.extend(own);
+        batches.extend(by_batch);
     }
     bar.finish_and_clear();
     // With a GPU, the cores wait.
-    let disturbed_percent = document::disturbance(&cells).filter(|_| path != Path::Gpu);
+    let is_on_gpu = libraries.iter().any(Library::is_on_gpu);
+    let disturbed_percent = document::disturbance(&cells).filter(|_| !is_on_gpu);
     let document = VerifyDocument {
         schema: SCHEMA,
         trackbed: env!("CARGO_PKG_VERSION").to_owned(),
@@ -165,15 +176,19 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         slowdown: if cores.are_unequal() { arguments.slowdown as usize } else { 1 },
         keys: workload.keys.len(),
         batch: arguments.batch.map_or(BATCH, |batch| batch as usize),
-        libraries: libraries
-            .iter()
-            .map(|it| LibraryDocument { library: it.name.text(), version: it.version.clone() })
-            .collect(),
+        libraries: libraries.iter().map(LibraryDocument::new).collect(),
         cells,
+        batches,
         disturbed_percent,
         disturbed_by: disturbed_percent.and_then(|_| busiest_since(&before)),
         study: document::study(),
     };
+    if let Some(file) = &arguments.svg {
+        let picture = trackbed_report::batches::svg(&document.curves());
+        std::fs::write(file, picture)
+            .with_context(|| format!("--svg {}: cannot write the figure", file.display()))?;
+        tell(format_args!("picture: {}", shell_word(file)));
+    }
     answer(arguments.json, &document, || tables::text(&document))?;
     Ok(judge(&document))
 }
@@ -195,38 +210,60 @@ fn plan(arguments: &Arguments) -> Vec<(usize, Split)> {
     cells.collect()
 }
 
-/// The path that was chosen, and the size of a GPU's batches. Without a GPU, the CPU verifies.
-fn path(arguments: &Arguments) -> anyhow::Result<(Path, usize)> {
-    let path = match arguments.backend {
-        Some(BackendName::Portable) => Path::Portable,
-        Some(BackendName::Ifma) => Path::Ifma,
-        Some(BackendName::Gpu) => Path::Gpu,
-        None => Path::fastest(),
-    };
-    match Verifier::with_path(path) {
-        Ok(verifier) => Ok((path, verifier.preferred_batch())),
-        Err(why) if path == Path::Gpu => {
-            let other = Path::fastest();
-            tell(format!("note: --backend gpu: {why}; the CPU verifies ({})", other.name()));
-            Ok((other, BATCH))
+/// The paths that were chosen, and the size of a GPU's batches. Without a GPU, the CPU verifies.
+fn paths(arguments: &Arguments) -> anyhow::Result<Vec<(Path, usize)>> {
+    let named = arguments.backend.iter().map(|name| match name {
+        BackendName::Portable => Path::Portable,
+        BackendName::Avx2 => Path::Avx2,
+        BackendName::Ifma => Path::Ifma,
+        BackendName::Gpu => Path::Gpu,
+    });
+    let mut paths: Vec<(Path, usize)> = Vec::new();
+    for path in if arguments.backend.is_empty() { vec![Path::fastest()] } else { named.collect() } {
+        let (path, batch) = match Verifier::with_path(path) {
+            Ok(verifier) if path == Path::Gpu => (path, verifier.preferred_batch()),
+            Ok(_) => (path, BATCH),
+            Err(why) if path == Path::Gpu => {
+                let other = Path::fastest();
+                tell(format!("note: --backend gpu: {why}; the CPU verifies ({})", other.name()));
+                (other, BATCH)
+            }
+            Err(why) => anyhow::bail!("--backend {}: {why}; use --backend portable", path.name()),
+        };
+        if paths.iter().all(|(known, _)| *known != path) {
+            paths.push((path, batch));
         }
-        Err(why) => anyhow::bail!("--backend {}: {why}; use --backend portable", path.name()),
     }
+    Ok(paths)
 }
 
 fn libraries(
     arguments: &Arguments,
-    path: Path,
+    paths: &[(Path, usize)],
     workload: &Workload,
 ) -> anyhow::Result<Vec<Library>> {
     let tables = Policy::Lru { bytes: arguments.memory.saturating_mul(1_000_000), after: 1 };
+    let ours = |name, policy| {
+        let each = paths.iter().enumerate();
+        let each = each.map(|(number, (path, batch))| {
+            let mut library = Library::trackbed(name, *path, policy, workload);
+            library.batch = *batch;
+            // The first one has the library's name alone.
+            if number > 0 {
+                library.title = format!("{}-{}", library.title, path.name());
+            }
+            library
+        });
+        each.collect::<Vec<_>>()
+    };
     let of_name = |name: LibraryName| match name {
-        LibraryName::Trackbed => Ok(Library::trackbed(name, path, tables, workload)),
-        LibraryName::TrackbedNewKeys => Ok(Library::trackbed(name, path, Policy::None, workload)),
+        LibraryName::Trackbed => Ok(ours(name, tables)),
+        LibraryName::TrackbedNewKeys => Ok(ours(name, Policy::None)),
         LibraryName::Openssl => {
-            Library::openssl(arguments.openssl.as_ref().map(|file| file.as_os_str()), workload)
+            let file = arguments.openssl.as_ref().map(|file| file.as_os_str());
+            Library::openssl(file, workload).map(|one| vec![one])
         }
-        LibraryName::AwsLc => Library::aws_lc(workload),
+        LibraryName::AwsLc => Library::aws_lc(workload).map(|one| vec![one]),
     };
     if arguments.library.is_empty() {
         let all = LibraryName::value_variants().iter().copied();
@@ -239,11 +276,13 @@ fn libraries(
             }
             other => Some(other),
         });
-        return found.collect();
+        let found: anyhow::Result<Vec<_>> = found.collect();
+        return Ok(found?.into_iter().flatten().collect());
     }
     let repeats = |at: usize| arguments.library[..at].contains(&arguments.library[at]);
     let named = (0..arguments.library.len()).filter(|at| !repeats(*at));
-    named.map(|at| of_name(arguments.library[at])).collect()
+    let named: anyhow::Result<Vec<_>> = named.map(|at| of_name(arguments.library[at])).collect();
+    Ok(named?.into_iter().flatten().collect())
 }
 
 /// Makes the planned measurements. The first one, on one thread, determines how much fits into the time.
@@ -251,16 +290,16 @@ fn measure(
     arguments: &Arguments,
     library: &Library,
     workload: &Workload,
-    (cores, of_gpu): (&Cores, usize),
+    cores: &Cores,
     plan: &[(usize, Split)],
     done: impl Fn(),
-) -> anyhow::Result<Vec<CellDocument>> {
-    let default = if library.is_on_gpu() { of_gpu } else { BATCH };
-    let batch = arguments.batch.map_or(default, |batch| batch as usize);
-    let run = |threads, split, count| {
+) -> anyhow::Result<(Vec<CellDocument>, Vec<BatchDocument>)> {
+    let batch = arguments.batch.map_or(library.batch, |batch| batch as usize);
+    let of_batch = |batch, threads, split, count| {
         let setting = Setting { cores, threads, split, batch };
         cell::measure(setting, count, || library.worker(workload, batch))
     };
+    let run = |threads, split, count| of_batch(batch, threads, split, count);
     let rate = |outcome: &Outcome| outcome.verified as f64 * 1e9 / outcome.wall_nanos as f64;
     let mut sizing = run(1, Split::Static, batch)?;
     while arguments.count.is_none() && sizing.wall_nanos < SIZING_NANOS {
@@ -279,11 +318,18 @@ fn measure(
             false => outcome.verified as f64 * 1e9 / outcome.cpu_nanos.max(1) as f64,
         };
         let one_thread = *one_thread.get_or_insert_with(of_core);
-        let name = library.name.text();
+        let name = library.title.clone();
         cells.push(CellDocument::new(name, (threads, split), outcome, one_thread, cores));
         done();
     }
-    Ok(cells)
+    let mut batches = Vec::new();
+    for size in BATCHES.iter().filter(|_| library.has_batches()) {
+        let in_time = rate(&sizing) * SIZING_NANOS as f64 / 1e9;
+        let count = arguments.count.map_or(in_time as usize, |count| count as usize);
+        let outcome = of_batch(*size, 1, Split::Dynamic, count.next_multiple_of(*size))?;
+        batches.push(BatchDocument::new(library, *size, outcome));
+    }
+    Ok((cells, batches))
 }
 
 /// Whether all verdicts were right.

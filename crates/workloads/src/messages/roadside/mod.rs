@@ -20,12 +20,12 @@ use crate::boards::Board;
 use crate::signatures::{OnThisThread, TABLE_AFTER, judgement};
 use processors::Processors;
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Equipment {
     /// The processors in virtual time; in real time it is this machine.
-    pub board: &'static Board,
+    pub board: Board,
     /// The board that the scenario names.
-    pub chosen: Option<&'static str>,
+    pub chosen: Option<String>,
     /// The number of cores that verify; default: that of the board.
     pub workers: Option<usize>,
     /// The deadline of a verdict: cores take the earliest deadline first.

@@ -33,12 +33,12 @@ struct State {
 
 impl Processors {
     pub(super) fn new(equipment: &Equipment, tables: Policy) -> Processors {
-        let Equipment { board, workers, deadline, .. } = *equipment;
+        let Equipment { board, workers, deadline, .. } = equipment;
         Processors {
             message_nanos: board.costs.message,
-            deadline,
+            deadline: *deadline,
             state: RefCell::new(State {
-                model: Model::new(&board.cores(workers), Rules::unbounded(Split::Dynamic)),
+                model: Model::new(&board.cores(*workers), Rules::unbounded(Split::Dynamic)),
                 keys: KeyCosts::new(board.costs, tables),
                 waiting: BTreeMap::new(),
                 submitted: 0,

@@ -2,66 +2,61 @@
 
 use crate::curve::Jacobian;
 
-use super::lanes;
-use super::vector::{Mask, Vector};
+use super::{Mask, Vector};
 
 /// Eight affine points.
 #[derive(Clone, Copy)]
-pub(super) struct Points {
-    pub x: Vector,
-    pub y: Vector,
+pub(super) struct Points<V> {
+    pub x: V,
+    pub y: V,
 }
 
 /// Eight points as X / Z^2 and Y / Z^3. Z is below 2.5 p.
 #[derive(Clone, Copy)]
-pub(super) struct JacobianPoints {
-    pub x: Vector,
-    pub y: Vector,
-    pub z: Vector,
+pub(super) struct JacobianPoints<V> {
+    pub x: V,
+    pub y: V,
+    pub z: V,
 }
 
-impl Points {
+impl<V: Vector> Points<V> {
     /// The difference of the coordinates x, below 4 p: what a sum divides by.
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    #[inline]
-    pub(super) fn denominator(&self, other: &Self) -> Vector {
+    #[inline(always)]
+    pub(super) fn denominator(&self, other: &Self) -> V {
         other.x.subtract::<2>(&self.x)
     }
 
     /// The sum, by the inverse of the denominator.
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    #[inline]
-    pub(super) fn plus(&self, other: &Self, inverse: &Vector) -> Self {
+    #[inline(always)]
+    pub(super) fn plus(&self, other: &Self, inverse: &V) -> Self {
         let slope = other.y.subtract::<2>(&self.y).multiply(inverse);
         self.chord(&other.x, &slope)
     }
 
     /// The third point of the line through self, and a point with `other_x`, mirrored.
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    #[inline]
-    pub(super) fn chord(&self, other_x: &Vector, slope: &Vector) -> Self {
+    #[inline(always)]
+    pub(super) fn chord(&self, other_x: &V, slope: &V) -> Self {
         let x = slope.square().subtract_both::<4>(&self.x, other_x);
         let y = slope.multiply(&self.x.subtract::<2>(&x)).subtract::<2>(&self.y).tidy();
         Self { x, y }
     }
 
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    #[inline]
+    #[inline(always)]
     pub(super) fn negate_where(&self, mask: Mask) -> Self {
         Self { x: self.x, y: self.y.negate_where(mask) }
     }
 }
 
-impl JacobianPoints {
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn from_affine(points: &Points) -> Self {
-        Self { x: points.x, y: points.y, z: Vector::one() }
+impl<V: Vector> JacobianPoints<V> {
+    #[inline(always)]
+    pub(super) fn from_affine(points: &Points<V>) -> Self {
+        Self { x: points.x, y: points.y, z: V::one() }
     }
 
     /// The sums, where the points are neither equal nor opposite; Z = 0 where they are, and from
     /// then on.
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn add_different(&self, other: &Points) -> Self {
+    #[inline(always)]
+    pub(super) fn add_different(&self, other: &Points<V>) -> Self {
         let z_square = self.z.square();
         let x_2 = other.x.multiply(&z_square);
         let y_2 = other.y.multiply(&self.z.multiply(&z_square));
@@ -77,7 +72,7 @@ impl JacobianPoints {
     }
 
     /// "dbl-2001-b".
-    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline(always)]
     pub(super) fn double(&self) -> Self {
         let delta = self.z.square();
         let gamma = self.y.square();
@@ -97,7 +92,7 @@ impl JacobianPoints {
     }
 
     /// Self in the lanes of `mask`, `other` in the rest.
-    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline(always)]
     pub(super) fn keep_where(&self, other: &Self, mask: Mask) -> Self {
         Self {
             x: other.x.blend(&self.x, mask),
@@ -106,10 +101,10 @@ impl JacobianPoints {
         }
     }
 
-    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline(always)]
     pub(super) fn to_points(self) -> [Jacobian; 8] {
-        let [x, y, z] = [self.x, self.y, self.z]
-            .map(|coordinate| lanes::to_elements(&coordinate.to_portable_form()));
+        let [x, y, z] =
+            [self.x, self.y, self.z].map(|coordinate| coordinate.to_portable_form().to_elements());
         std::array::from_fn(|lane| Jacobian { x: x[lane], y: y[lane], z: z[lane] })
     }
 }

@@ -6,19 +6,18 @@ use crate::curve::{Affine, Digit, Entry, Form, Windows, generator};
 use crate::job::{Outcome, Scalars};
 
 use super::inverses::invert_all;
-use super::lanes;
 use super::points::{JacobianPoints, Points};
 use super::tables::compare;
-use super::vector::{Mask, Vector};
+use super::{Mask, Vector};
 
 /// 64 windows with eight odd multiples of the key each.
 const WINDOWS: Windows = Windows::new(4);
 const MULTIPLES: usize = 8;
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) fn verify(
+#[inline(always)]
+pub(crate) fn verify<V: Vector>(
     jobs: &[(Scalars, &Affine)],
-    products: &mut Vec<Vector>,
+    products: &mut Vec<V>,
     outcomes: &mut Vec<Outcome>,
 ) {
     outcomes.clear();
@@ -27,17 +26,17 @@ pub(super) fn verify(
     }
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn verify_eight(
+#[inline(always)]
+fn verify_eight<V: Vector>(
     jobs: &[(Scalars, &Affine)],
-    products: &mut Vec<Vector>,
+    products: &mut Vec<V>,
     outcomes: &mut Vec<Outcome>,
 ) {
     let Some(last) = jobs.len().checked_sub(1) else { return };
     // Lanes beyond the last signature do its work again.
     let of = |lane: usize| &jobs[lane.min(last)];
     let keys: [Entry; 8] = std::array::from_fn(|lane| Entry::new(of(lane).1, Form::Vector));
-    let (x, y) = lanes::load_points(keys.each_ref(), 0);
+    let (x, y) = V::load_points(keys.each_ref(), 0);
     let multiples = odd_multiples(&Points { x, y }, products);
 
     let mut digits = [[Digit { index: 0, is_negative: false }; 8]; WINDOWS.count()];
@@ -63,8 +62,8 @@ fn verify_eight(
 }
 
 /// The sums plus u1 G of each lane.
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn add_base(mut sums: JacobianPoints, scalars: [&Scalars; 8]) -> JacobianPoints {
+#[inline(always)]
+fn add_base<V: Vector>(mut sums: JacobianPoints<V>, scalars: [&Scalars; 8]) -> JacobianPoints<V> {
     let table = generator(Form::Vector);
     // A product with zero has no digits; those lanes have failed already.
     let u1 = scalars.map(|of| if is_zero(&of.u1) { [1, 0, 0, 0] } else { of.u1 });
@@ -79,15 +78,15 @@ fn add_base(mut sums: JacobianPoints, scalars: [&Scalars; 8]) -> JacobianPoints 
             lane += 1;
             &table.entries[offset + digit.index]
         });
-        let (x, y) = lanes::load_points(entries, negative);
+        let (x, y) = V::load_points(entries, negative);
         sums = sums.add_different(&Points { x, y });
     }
     sums
 }
 
 /// The multiple of each lane's digit.
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn select(multiples: &[Points; MULTIPLES], digits: &[Digit; 8]) -> Points {
+#[inline(always)]
+fn select<V: Vector>(multiples: &[Points<V>; MULTIPLES], digits: &[Digit; 8]) -> Points<V> {
     let mut masks = [0; MULTIPLES];
     let mut negative = 0;
     for (lane, digit) in digits.iter().enumerate() {
@@ -103,8 +102,8 @@ fn select(multiples: &[Points; MULTIPLES], digits: &[Digit; 8]) -> Points {
 }
 
 /// The points times 1, 3, 5, ... 15.
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn odd_multiples(points: &Points, products: &mut Vec<Vector>) -> [Points; MULTIPLES] {
+#[inline(always)]
+fn odd_multiples<V: Vector>(points: &Points<V>, products: &mut Vec<V>) -> [Points<V>; MULTIPLES] {
     // On an isomorphic curve twice the point has Z = 1: the formulae for additions do not know the
     // curve's coefficients, so that they hold there too. Its Z comes in again at the end.
     let double = JacobianPoints::from_affine(points).double();
@@ -113,7 +112,7 @@ fn odd_multiples(points: &Points, products: &mut Vec<Vector>) -> [Points; MULTIP
     let mut multiple = JacobianPoints {
         x: points.x.multiply(&z_square),
         y: points.y.multiply(&z_square.multiply(&double.z)),
-        z: Vector::one(),
+        z: V::one(),
     };
     let mut multiples = [multiple; MULTIPLES];
     for place in &mut multiples[1..] {

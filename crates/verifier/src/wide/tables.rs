@@ -6,17 +6,15 @@ use crate::job::{Outcome, Scalars};
 use crate::places::{self, Place};
 
 use super::inverses::Chains;
-use super::lanes;
 use super::points::{JacobianPoints, Points};
-use super::vector::{Mask, Vector};
+use super::{Mask, Vector};
 
-#[derive(Default)]
-pub(super) struct Scratch {
+pub(crate) struct Scratch<V> {
     places: Vec<Place>,
     /// The points of each vector of lanes, side by side.
-    points: Vec<Points>,
+    points: Vec<Points<V>>,
     /// Products of denominators, for each pair of those behind it.
-    products: Vec<Vector>,
+    products: Vec<V>,
     /// Which lanes of each vector met equal or opposite points, or have no digits.
     failed: Vec<Mask>,
 }
@@ -38,10 +36,10 @@ struct Layout {
 const WORTHWHILE: usize = 18;
 
 /// Verifies all signatures by keys with tables in [`Form::Vector`] and the same windows.
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) fn verify(
+#[inline(always)]
+pub(crate) fn verify<V: Vector>(
     jobs: &[(Scalars, &Table)],
-    scratch: &mut Scratch,
+    scratch: &mut Scratch<V>,
     outcomes: &mut Vec<Outcome>,
 ) {
     outcomes.clear();
@@ -101,7 +99,11 @@ impl Layout {
     }
 }
 
-impl Scratch {
+impl<V: Vector> Scratch<V> {
+    pub(crate) const fn new() -> Self {
+        Self { places: Vec::new(), points: Vec::new(), products: Vec::new(), failed: Vec::new() }
+    }
+
     /// Finds the place of every point, and which lanes have failed before they begin.
     fn find_places(&mut self, jobs: &[(Scalars, &Table)], base: &Table, layout: Layout) {
         places::find(jobs, base, &mut self.places);
@@ -115,7 +117,7 @@ impl Scratch {
         }
     }
 
-    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline(always)]
     fn load(&mut self, jobs: &[(Scalars, &Table)], base: &Table, layout: Layout) {
         self.points.clear();
         let (of_base, width) = (base.windows.count(), layout.width);
@@ -132,14 +134,14 @@ impl Scratch {
                     let table = if number < of_base { &base.entries } else { tables[lane] };
                     &table[place.index()]
                 });
-                let (x, y) = lanes::load_points(entries, negative);
+                let (x, y) = V::load_points(entries, negative);
                 self.points.push(Points { x, y });
             }
         }
     }
 
     /// Adds the first `height` points of each vector pairwise; returns how many are left.
-    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline(always)]
     fn add_pairs(&mut self, layout: Layout, height: usize) -> usize {
         let pairs = height / 2;
         let (mut inverses, zeros) = self.multiply_denominators(layout, pairs).invert();
@@ -166,8 +168,8 @@ impl Scratch {
 
     /// The product of each chain's denominators. They are worked out from the last pair on, so that
     /// the first one's sum can be found first, and be put where no other is needed any more.
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    fn multiply_denominators(&mut self, layout: Layout, pairs: usize) -> Chains {
+    #[inline(always)]
+    fn multiply_denominators(&mut self, layout: Layout, pairs: usize) -> Chains<V> {
         self.products.clear();
         let mut chains = Chains::new();
         for (points, failed) in self.points.chunks_exact(layout.slots).zip(&self.failed).rev() {
@@ -182,7 +184,7 @@ impl Scratch {
 
     /// Finds the lanes of single vectors that have a denominator of zero: damaged or hostile
     /// signatures, which are to spoil no other.
-    #[target_feature(enable = "avx512f,avx512ifma")]
+    #[inline(always)]
     fn find_failed(&mut self, layout: Layout, pairs: usize) {
         for (points, failed) in self.points.chunks_exact(layout.slots).zip(&mut self.failed) {
             for pair in points[..2 * pairs].as_chunks::<2>().0 {
@@ -192,8 +194,8 @@ impl Scratch {
     }
 
     /// The sum of the `height` points that each lane of a vector has left.
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    fn sum_up(&self, layout: Layout, vector: usize, height: usize) -> JacobianPoints {
+    #[inline(always)]
+    fn sum_up(&self, layout: Layout, vector: usize, height: usize) -> JacobianPoints<V> {
         let points = &self.points[vector * layout.slots..][..height];
         let mut sums = JacobianPoints::from_affine(&points[0]);
         for (slot, point) in points.iter().enumerate().skip(1) {
@@ -213,24 +215,23 @@ fn short_lanes(layout: Layout) -> Mask {
 }
 
 /// What a sum divides by, below 4 p; one where the lane has failed.
-#[target_feature(enable = "avx512f,avx512ifma")]
-#[inline]
-fn denominator(first: &Points, second: &Points, failed: Mask) -> Vector {
+#[inline(always)]
+fn denominator<V: Vector>(first: &Points<V>, second: &Points<V>, failed: Mask) -> V {
     let denominator = first.denominator(second);
-    if failed == 0 { denominator } else { denominator.blend(&Vector::one(), failed) }
+    if failed == 0 { denominator } else { denominator.blend(&V::one(), failed) }
 }
 
 /// Compares the sums of eight lanes with their signatures.
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) fn compare<T>(
+#[inline(always)]
+pub(super) fn compare<T, V: Vector>(
     jobs: &[(Scalars, T)],
-    sums: &JacobianPoints,
+    sums: &JacobianPoints<V>,
     failed: Mask,
     outcomes: &mut Vec<Outcome>,
 ) {
     let Some(last) = jobs.len().checked_sub(1) else { return };
-    let r = lanes::load_integers(std::array::from_fn(|lane| &jobs[lane.min(last)].0.r));
-    let expected = Vector::of_integers(&r).multiply(&sums.z.square());
+    let r = V::load_integers(std::array::from_fn(|lane| &jobs[lane.min(last)].0.r));
+    let expected = V::of_integers(&r).multiply(&sums.z.square());
     let equal = expected.subtract::<2>(&sums.x).zeros();
     let failed = failed | sums.z.zeros();
     outcomes.extend(jobs.iter().enumerate().map(|(lane, (scalars, _))| {

@@ -1,20 +1,25 @@
 //! Vectors against single elements and points.
 
+use crate::Path;
 use crate::arithmetic::{FieldElement, U256};
 use crate::curve::{Affine, Entry, Form, Jacobian, Table, Windows, multiples};
 
+use super::inverses::{self, invert};
 use super::points::{JacobianPoints, Points};
-use super::vector::Vector;
-use super::{Ifma, inverses, lanes};
+use super::{Vector, build_table};
 
-/// Runs code that needs the instructions, or reports a skip.
-fn with_ifma(test: unsafe fn()) {
-    if Ifma::detect().is_none() {
-        eprintln!("skipped: this processor has no AVX-512 IFMA");
-        return;
-    }
-    // SAFETY: the processor has the instructions.
-    unsafe { test() }
+/// Runs a test for each kind of vector whose instructions there are, and reports those that there are not.
+macro_rules! for_each {
+    ($test:ident) => {
+        match Path::Ifma.is_available() {
+            true => $test::<crate::ifma::Vector>(),
+            false => eprintln!("skipped: this processor has no AVX-512 IFMA"),
+        }
+        match Path::Avx2.is_available() {
+            true => $test::<crate::avx2::Vector>(),
+            false => eprintln!("skipped: this processor has no AVX2"),
+        }
+    };
 }
 
 /// Elements, many of which are close to the edges.
@@ -35,16 +40,14 @@ fn elements(seed: u64, count: usize) -> Vec<[FieldElement; 8]> {
     (0..count).map(|_| std::array::from_fn(|_| element())).collect()
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn vector(elements: &[FieldElement; 8]) -> Vector {
+fn vector<V: Vector>(elements: &[FieldElement; 8]) -> V {
     let integers = elements.map(FieldElement::to_integer);
-    Vector::of_integers(&lanes::load_integers(integers.each_ref()))
+    V::of_integers(&V::load_integers(integers.each_ref()))
 }
 
 /// The elements of a vector, whatever their multiple of p.
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn values(vector: &Vector) -> [FieldElement; 8] {
-    lanes::to_elements(&vector.to_portable_form())
+fn values<V: Vector>(vector: &V) -> [FieldElement; 8] {
+    vector.to_portable_form().to_elements()
 }
 
 fn pairwise(
@@ -55,11 +58,10 @@ fn pairwise(
     std::array::from_fn(|lane| operation(&a[lane], &b[lane]))
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn compare_field_operations() {
+fn compare_field_operations<V: Vector>() {
     let elements = elements(1, 2_000);
     for (a, b) in elements.iter().zip(elements.iter().rev()) {
-        let (x, y) = (vector(a), vector(b));
+        let (x, y) = (vector::<V>(a), vector::<V>(b));
         assert_eq!(values(&x), *a);
         assert_eq!(values(&x.multiply(&y)), pairwise(a, b, FieldElement::multiply));
         assert_eq!(values(&x.square()), a.map(|a| a.square()));
@@ -74,7 +76,7 @@ fn compare_field_operations() {
             pairwise(&far_value, &other_value, FieldElement::multiply)
         );
         assert_eq!(values(&far.square().tidy()), far_value.map(|a| a.square()));
-        assert_eq!(lanes::to_elements(&far.tidy()), lanes::to_elements(&vector(&far_value).tidy()));
+        assert_eq!(far.tidy().to_elements(), vector::<V>(&far_value).tidy().to_elements());
         let both = x.subtract_both::<6>(&y.add(&y), &y);
         let triple = b.map(|b| b.double().add(&b));
         assert_eq!(values(&both), pairwise(a, &triple, FieldElement::subtract));
@@ -93,13 +95,12 @@ fn compare_field_operations() {
 
 #[test]
 fn field_operations_are_those_of_single_elements() {
-    with_ifma(compare_field_operations);
+    for_each!(compare_field_operations);
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn compare_inverses() {
+fn compare_inverses<V: Vector>() {
     for a in elements(2, 200) {
-        let (inverse, zeros) = lanes::invert(&vector(&a));
+        let (inverse, zeros) = invert(&vector::<V>(&a));
         let inverse = values(&inverse);
         for lane in 0..8 {
             assert_eq!(zeros >> lane & 1 == 1, a[lane].is_zero());
@@ -111,7 +112,7 @@ fn compare_inverses() {
     let elements: Vec<_> = elements(3, 77).iter().map(|eight| eight.map(one)).collect();
     let mut vectors = Vec::new();
     for eight in &elements {
-        vectors.push(vector(eight));
+        vectors.push(vector::<V>(eight));
     }
     inverses::invert_all(&mut vectors, &mut Vec::new());
     for (eight, vector) in elements.iter().zip(&vectors) {
@@ -121,13 +122,12 @@ fn compare_inverses() {
 
 #[test]
 fn inverses_are_those_of_single_elements() {
-    with_ifma(compare_inverses);
+    for_each!(compare_inverses);
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn load(points: &[Affine], negative: u8) -> Points {
+fn load<V: Vector>(points: &[Affine], negative: u8) -> Points<V> {
     let entries: [Entry; 8] = std::array::from_fn(|lane| Entry::new(&points[lane], Form::Vector));
-    let (x, y) = lanes::load_points(entries.each_ref(), negative);
+    let (x, y) = V::load_points(entries.each_ref(), negative);
     Points { x, y }
 }
 
@@ -135,16 +135,15 @@ fn affine(point: &Jacobian) -> Affine {
     point.to_affine(&point.z.invert())
 }
 
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn compare_points() {
+fn compare_points<V: Vector>() {
     let multiples: Vec<Affine> = multiples(100).collect();
     let (first, second) = (&multiples[..8], &multiples[40..48]);
-    let (a, b) = (load(first, 0), load(second, 0));
+    let (a, b) = (load::<V>(first, 0), load::<V>(second, 0));
     let single = |lane: usize| Jacobian::from_affine(&first[lane]);
     let sums: Vec<Affine> =
         (0..8).map(|lane| affine(&single(lane).add_affine(&second[lane]))).collect();
 
-    let (inverse, _) = lanes::invert(&a.denominator(&b).tidy());
+    let (inverse, _) = invert(&a.denominator(&b).tidy());
     let affine_sums = a.plus(&b, &inverse);
     let (x, y) = (values(&affine_sums.x), values(&affine_sums.y));
     let jacobian = JacobianPoints::from_affine(&a).add_different(&b).to_points();
@@ -165,20 +164,20 @@ fn compare_points() {
 
 #[test]
 fn points_are_those_of_single_ones() {
-    with_ifma(compare_points);
+    for_each!(compare_points);
 }
 
-#[test]
-fn tables_are_those_of_the_portable_way() {
-    let Some(ifma) = Ifma::detect() else {
-        eprintln!("skipped: this processor has no AVX-512 IFMA");
-        return;
-    };
+fn compare_tables<V: Vector>() {
     for point in multiples(100).step_by(23) {
         for windows in [Windows::new(4), Windows::new(5)] {
-            let table = ifma.build_table(&point, windows);
+            let table = build_table::<V>(&point, windows);
             let expected = Table::new(&point, windows, Form::Vector);
             assert_eq!(table.entries, expected.entries);
         }
     }
+}
+
+#[test]
+fn tables_are_those_of_the_portable_way() {
+    for_each!(compare_tables);
 }

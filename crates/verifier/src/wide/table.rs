@@ -3,9 +3,9 @@
 use crate::arithmetic::{FieldElement, invert_all};
 use crate::curve::{Affine, Entry, Form, Jacobian, Table, Windows};
 
+use super::Vector;
+use super::inverses;
 use super::points::Points;
-use super::vector::Vector;
-use super::{inverses, lanes};
 
 /// Part of a window's multiples: a point, then it plus 2, 4, 6, ... times the window's base.
 struct Run {
@@ -16,15 +16,15 @@ struct Run {
 }
 
 /// Works out the odd multiples of all windows of `point`, as [`Table::new`] does.
-#[target_feature(enable = "avx512f,avx512ifma")]
-pub(super) fn build(point: &Affine, windows: Windows) -> Table {
+#[inline(always)]
+pub(crate) fn build<V: Vector>(point: &Affine, windows: Windows) -> Table {
     let length = windows.multiples_of(windows.count() - 1);
     let (runs, firsts) = runs(point, windows, length);
-    let mut steps = load(runs.iter().map(|run| &firsts[run.base]));
+    let mut steps: Vec<Points<V>> = load(runs.iter().map(|run| &firsts[run.base]));
     let firsts = load(firsts.iter());
 
-    let mut work =
-        Work { length, points: vec![firsts[0]; firsts.len() * length], ..Work::default() };
+    let points = vec![firsts[0]; firsts.len() * length];
+    let mut work = Work { length, points, inverses: Vec::new(), products: Vec::new() };
     for (points, first) in work.points.chunks_exact_mut(length).zip(&firsts) {
         points[0] = *first;
     }
@@ -37,7 +37,7 @@ pub(super) fn build(point: &Affine, windows: Windows) -> Table {
     let mut entries = vec![Entry([0; 8]); windows.points()];
     for (points, runs) in work.points.chunks_exact(length).zip(runs.chunks(8)) {
         for (k, points) in points.iter().enumerate() {
-            let (x, y) = (lanes::to_elements(&points.x), lanes::to_elements(&points.y));
+            let (x, y) = (V::to_elements(&points.x), V::to_elements(&points.y));
             for ((run, x), y) in runs.iter().zip(x).zip(y) {
                 let entry = &mut entries[run.place + k].0;
                 entry[..4].copy_from_slice(x.montgomery());
@@ -72,32 +72,31 @@ fn runs(point: &Affine, windows: Windows, length: usize) -> (Vec<Run>, Vec<Affin
 }
 
 /// Eight points a vector; the last one fills up.
-#[target_feature(enable = "avx512f,avx512ifma")]
-fn load<'a>(points: impl Iterator<Item = &'a Affine>) -> Vec<Points> {
+#[inline(always)]
+fn load<'a, V: Vector>(points: impl Iterator<Item = &'a Affine>) -> Vec<Points<V>> {
     let entries: Vec<Entry> = points.map(|point| Entry::new(point, Form::Vector)).collect();
     let mut vectors = Vec::with_capacity(entries.len().div_ceil(8));
     for chunk in entries.chunks(8) {
         let eight = std::array::from_fn(|lane| &chunk[lane.min(chunk.len() - 1)]);
-        let (x, y) = lanes::load_points(eight, 0);
+        let (x, y) = V::load_points(eight, 0);
         vectors.push(Points { x, y });
     }
     vectors
 }
 
-#[derive(Default)]
-struct Work {
+struct Work<V> {
     /// Multiples of a run.
     length: usize,
-    points: Vec<Points>,
-    inverses: Vec<Vector>,
-    products: Vec<Vector>,
+    points: Vec<Points<V>>,
+    inverses: Vec<V>,
+    products: Vec<V>,
 }
 
-impl Work {
+impl<V: Vector> Work<V> {
     /// Adds each run's step to the `have` multiples that it has, and doubles the steps. As for
     /// [`Table::new`], no two points that meet are equal or opposite.
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    fn grow(&mut self, steps: &mut [Points], have: usize) {
+    #[inline(always)]
+    fn grow(&mut self, steps: &mut [Points<V>], have: usize) {
         self.inverses.clear();
         for (points, step) in self.points.chunks_exact(self.length).zip(&*steps) {
             for point in &points[..have] {
@@ -117,15 +116,15 @@ impl Work {
         }
     }
 
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    fn double(&mut self, points: &mut [Points]) {
+    #[inline(always)]
+    fn double(&mut self, points: &mut [Points<V>]) {
         self.inverses.clear();
         for point in &*points {
             self.inverses.push(point.y.add(&point.y));
         }
         inverses::invert_all(&mut self.inverses, &mut self.products);
         for (point, inverse) in points.iter_mut().zip(&self.inverses) {
-            let square = point.x.square().subtract::<1>(&Vector::one());
+            let square = point.x.square().subtract::<1>(&V::one());
             let slope = square.add(&square.add(&square)).tidy().multiply(inverse);
             *point = point.chord(&point.x, &slope);
         }

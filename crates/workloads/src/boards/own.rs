@@ -1,0 +1,246 @@
+//! One's own unit: from a table in the scenario, or from what `trackbed verify --json` wrote on it.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Deserialize;
+use trackbed_core::units::parse_duration;
+use trackbed_outward::files;
+use trackbed_verifier::KeyTable;
+
+use super::{Board, Costs, Tables};
+
+/// The unit that a table describes.
+pub(super) fn described(table: &str) -> Result<Board, String> {
+    let read = toml::from_str::<Described>(&format!("unit = {table}"));
+    let unit = read.map_err(|why| format!("{}; {EXAMPLE}", why.message()))?.unit;
+    let time = |key: &str, text: &Option<String>| match text {
+        Some(text) => parse_duration(text).map(nanos).map_err(|why| format!("{key}: {why}")),
+        None => Ok(0),
+    };
+    let [fast, slow] = match unit.cores {
+        Cores::Equal(fast) => [fast, 0],
+        Cores::Kinds(kinds) => kinds,
+    };
+    if !(1..=CORES_MAX).contains(&fast) || slow > CORES_MAX {
+        return Err(format!("cores: a board has 1 to {CORES_MAX} fast cores; {EXAMPLE}"));
+    }
+    let signature = time("signature", &Some(unit.signature))?;
+    let of_slow = time("slow-signature", &unit.slow_signature)?;
+    let is_right = signature > 0 && if slow > 0 { of_slow >= signature } else { of_slow == 0 };
+    if !is_right {
+        let advice = "slow cores, and only they, need a slow-signature that is at least as long";
+        return Err(format!("signature: write a time above zero; {advice}; {EXAMPLE}"));
+    }
+    let known = time("known-signature", &unit.known_signature)?;
+    let build = time("table", &unit.table)?;
+    if known > signature || (known == 0) != (build == 0) {
+        let advice = "known-signature and table belong together: the time of a signature by a key that has a \
+                      table, which is below signature, and the time to make this table";
+        return Err(advice.to_owned());
+    }
+    let slowdown = u32::try_from(of_slow * 1000 / signature).unwrap_or(u32::MAX);
+    Ok(Board {
+        name: Cow::Owned(table.to_owned()),
+        cores: Cow::Owned(vec![(fast, 1000), (slow, slowdown)]),
+        usual: fast + slow,
+        measured: fast + slow,
+        costs: Costs {
+            message: time("message", &unit.message)?,
+            batch: time("batch", &unit.batch)?,
+            signature,
+            tables: (known > 0).then_some(Tables {
+                signature: known,
+                build,
+                bytes: KeyTable::BYTES,
+            }),
+        },
+    })
+}
+
+#[derive(Deserialize)]
+struct Described {
+    unit: Unit,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Unit {
+    cores: Cores,
+    signature: String,
+    slow_signature: Option<String>,
+    known_signature: Option<String>,
+    table: Option<String>,
+    batch: Option<String>,
+    message: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "cores: write a number, or those of fast and slow cores, [4, 0]")]
+enum Cores {
+    Equal(usize),
+    Kinds([usize; 2]),
+}
+
+const EXAMPLE: &str = "write for example { cores = [4, 0], signature = \"476 us\" }";
+const CORES_MAX: usize = 1_024;
+
+/// The unit on which `trackbed verify --json` wrote this file.
+pub(super) fn measured(file: &Path) -> Result<Board, String> {
+    let fail = |why: &str| {
+        let advice = "write it with `trackbed verify --library trackbed,trackbed-new-keys --json` on the unit";
+        format!("{}: {why}; {advice}", file.display())
+    };
+    let text = files::read_bounded(file, BYTES_MAX).map_err(|why| fail(&why.to_string()))?;
+    let read: Measured = serde_json::from_slice(&text).map_err(|why| fail(&why.to_string()))?;
+    if read.slow_cores > 0 {
+        return Err(fail("its cores were slowed down with --slow-cores"));
+    }
+    let (board, threads) = read.board(&file.display().to_string()).map_err(fail)?;
+    Ok(Board { usual: read.cores, measured: threads, ..board })
+}
+
+/// The part of the document that matters here.
+#[derive(Deserialize)]
+struct Measured {
+    cores: usize,
+    slow_cores: usize,
+    batch: u64,
+    libraries: Vec<Library>,
+    cells: Vec<Cell>,
+    #[serde(default)]
+    batches: Vec<Batch>,
+}
+
+#[derive(Deserialize)]
+struct Library {
+    library: String,
+    table_us: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct Cell {
+    library: String,
+    threads: usize,
+    cpu_us_per_verification: f64,
+}
+
+#[derive(Deserialize)]
+struct Batch {
+    library: String,
+    batch: u64,
+    cpu_us_per_verification: f64,
+}
+
+impl Measured {
+    /// The board, and the number of threads that its times were measured with.
+    fn board(&self, name: &str) -> Result<(Board, usize), &'static str> {
+        if self.cores == 0 || self.cores > CORES_MAX {
+            return Err("it names no cores");
+        }
+        // With few signatures at a time, each bears more of what a batch costs whatever its size.
+        let fixed = |library: &str, whole: f64| {
+            let one = self.batches.iter().find(|it| it.library == library && it.batch == 1);
+            let more = one.map_or(0.0, |one| one.cpu_us_per_verification - whole);
+            more.max(0.0) * self.batch as f64 / (self.batch as f64 - 1.0).max(1.0)
+        };
+        let known = self.of("trackbed");
+        let new = self.of("trackbed-new-keys").or_else(|| self.of("openssl"));
+        let Some((unknown, threads)) = new else {
+            return Err(
+                "it has no times of trackbed-new-keys or openssl, for keys not seen before",
+            );
+        };
+        let batch = known.map_or(0.0, |(known, _)| fixed("trackbed", known));
+        let nanos =
+            |us: f64| ((us - batch / self.batch.max(1) as f64) * 1e3).round().max(1.0) as u64;
+        let table_us = self.libraries.iter().find(|it| it.library == "trackbed");
+        let tables = match (known, table_us.and_then(|it| it.table_us)) {
+            (Some((known, _)), Some(build)) => Some(Tables {
+                signature: nanos(known),
+                build: (build * 1e3) as u64,
+                bytes: KeyTable::BYTES,
+            }),
+            (Some(_), None) => return Err("it has no `table_us`: an earlier version wrote it"),
+            (None, _) => None,
+        };
+        let costs =
+            Costs { message: 0, batch: (batch * 1e3) as u64, signature: nanos(unknown), tables };
+        let cores = Cow::Owned(vec![(self.cores, 1000)]);
+        let name = Cow::Owned(name.to_owned());
+        Ok((Board { name, cores, usual: 0, measured: 0, costs }, threads))
+    }
+
+    /// The processor time of a signature with as many threads as cores, or the most below.
+    fn of(&self, library: &str) -> Option<(f64, usize)> {
+        let own = self.cells.iter().filter(|it| it.library == library && it.threads <= self.cores);
+        let most = own.max_by_key(|cell| cell.threads)?;
+        let is_right = most.cpu_us_per_verification > 0.0;
+        is_right.then_some((most.cpu_us_per_verification, most.threads))
+    }
+}
+
+fn nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}
+
+const BYTES_MAX: u64 = 16 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 10 us in batches of 32 and 41 us alone: 32 us a batch, 9 us each.
+    const VERIFY: &str = r#"{ "cores": 4, "slow_cores": 0, "batch": 32, "schema": 1,
+        "libraries": [{ "library": "trackbed", "table_us": 150.5 }],
+        "cells": [{ "library": "trackbed", "threads": 1, "cpu_us_per_verification": 8.0 },
+                  { "library": "trackbed", "threads": 4, "cpu_us_per_verification": 10.0 },
+                  { "library": "trackbed", "threads": 8, "cpu_us_per_verification": 30.0 },
+                  { "library": "trackbed-new-keys", "threads": 2, "cpu_us_per_verification": 61.0 }],
+        "batches": [{ "library": "trackbed", "batch": 1, "cpu_us_per_verification": 41.0 }] }"#;
+
+    #[test]
+    fn a_table_or_a_measurement_describes_a_unit() {
+        let board =
+            described(r#"{ cores = [4, 2], signature = "476 us", slow-signature = "952 us" }"#);
+        let board = board.unwrap();
+        assert_eq!(*board.cores, [(4, 1000), (2, 2000)]);
+        assert_eq!((board.usual, board.costs.signature, board.costs.tables), (6, 476_000, None));
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), VERIFY).unwrap();
+        let board = measured(file.path()).unwrap();
+        assert_eq!((board.usual, board.measured), (4, 2));
+        let tables = Tables { signature: 9_000, build: 150_500, bytes: KeyTable::BYTES };
+        let costs = Costs { message: 0, batch: 32_000, signature: 60_000, tables: Some(tables) };
+        assert_eq!(board.costs, costs);
+    }
+
+    #[test]
+    fn what_describes_no_unit_is_refused_with_advice() {
+        for (table, why) in [
+            (r#"{ signature = "1 ms" }"#, "missing field `cores`"),
+            (r#"{ cores = [0, 0], signature = "1 ms" }"#, "1 to 1024 fast cores"),
+            (r#"{ cores = "many", signature = "1 ms" }"#, "those of fast and slow cores, [4, 0]"),
+            (r#"{ cores = 4, signature = "1" }"#, "signature: "),
+            (r#"{ cores = [4, 4], signature = "1 ms" }"#, "slow cores, and only they"),
+            (r#"{ cores = 4, signature = "1 ms", known-signature = "1 us" }"#, "belong together"),
+            (r#"{ cores = 4, signature = "1 ms", speed = 3 }"#, "unknown field `speed`"),
+        ] {
+            let refusal = described(table).unwrap_err();
+            assert!(refusal.contains(why), "{table}: {refusal}");
+        }
+        for (text, why) in [
+            ("{}", "missing field `cores`"),
+            (&VERIFY.replace("\"cores\": 4", "\"cores\": 0"), "no cores"),
+            (&VERIFY.replace("-new-keys", "-others"), "no times of trackbed-new-keys"),
+            (&VERIFY.replace("table_us", "tables"), "no `table_us`"),
+            (&VERIFY.replace("\"slow_cores\": 0", "\"slow_cores\": 1"), "--slow-cores"),
+        ] {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), text).unwrap();
+            let refusal = measured(file.path()).unwrap_err();
+            assert!(refusal.contains(why) && refusal.contains("trackbed verify"), "{refusal}");
+        }
+    }
+}
