@@ -6,8 +6,10 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::over_settings::InSetting;
 use super::over_settings::{OverSettings, OverVerdict, fits};
-use super::unknowns::{Given, InSetting, Unknown, Unknowns};
+use super::reference::{Given, Unknown};
+use super::unknowns::Unknowns;
 
 /// The output of `trackbed paper NAME --unknowns --json`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use trackbed_measure::results::{Check, Document};
 
-use super::statement::{Held, Setting, Statement, Verdict};
+use super::outcome::{Setting, Verdict};
+use super::statement::{Held, Statement};
 use crate::number::short;
 
 /// The output of `trackbed paper --json`: the results of the runs, with the comparison with the
@@ -26,7 +27,7 @@ impl PaperDocument {
 }
 
 impl Held {
-    /// The tested statements as checks: one that is not confirmed does not pass.
+    /// The tested statements as checks: one that does not hold does not pass.
     pub fn checks(&self) -> Vec<Check> {
         let tried = |statement: &&Statement| statement.verdict != Verdict::NotTestable;
         let check = |statement: &Statement| {
@@ -34,7 +35,7 @@ impl Held {
             let here = statement.here().unwrap_or_else(|| "not run".to_owned());
             Check {
                 name: format!("{id}: {text}"),
-                pass: *verdict == Verdict::Confirmed,
+                pass: *verdict == Verdict::Holds,
                 detail: format!("{verdict}: here {here}, in the study {says}"),
             }
         };

@@ -5,6 +5,7 @@ mod dependence;
 mod edge;
 mod estimate;
 mod held;
+mod outcome;
 mod over_settings;
 mod over_time;
 mod reference;
@@ -24,13 +25,15 @@ pub use edge::{Figure, Place, Printed, devices};
 pub use estimate::MANY;
 use estimate::Ours;
 pub use held::PaperDocument;
-pub use over_settings::{OverSettings, OverVerdict};
+pub use outcome::{Setting, Verdict};
+pub use over_settings::{FoundThere, InSetting, OverSettings, OverVerdict};
+pub use reference::{Given, Unknown};
 use reference::{Reference, ReferenceFigure, ReferenceStatement};
-pub use statement::{Chart, Curve, Held, Point, Setting, Statement, Verdict};
+pub use statement::{Chart, Curve, Held, Point, Statement};
 use trackbed_archive::{Counted, DirectoryError, Results};
 use trackbed_scenario::papers::{self, PAPERS};
 use trackbed_scenario::{Cell, PART, Plan};
-pub use unknowns::{Choice, FoundThere, Given, InSetting, Unknown, Unknowns};
+pub use unknowns::{Choice, Unknowns};
 
 /// Compares the paper called `name` with the runs of `plan`, summarised in `document`; `None` if
 /// there is no such paper. Runs for which the machine was too slow count if `keep_invalid`.
@@ -295,7 +298,7 @@ mod tests {
     }
 
     /// A row that an input of the model decides shows our value and does not count; a choice of ours is named
-    /// beside a confirmed row.
+    /// beside a row that holds.
     #[test]
     fn inputs_do_not_count_and_choices_are_named() {
         let held = held_with("v2x", "signature_rate_hz", |_| 2417.32);
@@ -303,7 +306,7 @@ mod tests {
         assert_eq!((by_input.verdict, by_input.runs), (Verdict::NotTestable, 6));
         let held = held_with("v2x", "late_verdict_ratio", |_| 1.0);
         let by_choice = statement(&held, "v2x-14");
-        assert_eq!(by_choice.verdict, Verdict::Confirmed);
+        assert_eq!(by_choice.verdict, Verdict::Holds);
         assert!(by_choice.why.as_deref().is_some_and(|why| why.contains("deadline")));
     }
 

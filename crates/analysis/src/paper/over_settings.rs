@@ -1,12 +1,33 @@
 //! A statement over all settings that are compatible with its study.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::statement::Verdict;
-use super::unknowns::{InSetting, Unknown};
+use super::outcome::Verdict;
+use super::reference::Unknown;
+
+/// What the study's statements came to in a setting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InSetting {
+    /// The value of each unknown.
+    pub values: BTreeMap<String, String>,
+    /// What runs gave for each statement, by its number.
+    pub found: BTreeMap<String, FoundThere>,
+}
+
+/// What runs gave for a statement in a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FoundThere {
+    /// Our value, in the unit of the statement.
+    pub value: f64,
+    /// Its 95 % confidence interval.
+    pub ci95: Option<[f64; 2]>,
+    /// The verdict in this setting.
+    pub verdict: Verdict,
+}
 
 /// What a statement comes to over the settings that are compatible with what its study gives.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -51,15 +72,9 @@ impl OverSettings {
         settings: &[InSetting],
         statement: &str,
     ) -> Option<OverSettings> {
-        let contradicts =
-            |verdict: Verdict| matches!(verdict, Verdict::Opposite | Verdict::OtherSize);
-        let fits = |setting: &&InSetting| {
-            let is_off = |anchor: &&str| {
-                setting.found.get(*anchor).is_some_and(|found| contradicts(found.verdict))
-            };
-            // A figure cannot be evidence of itself.
-            !anchors.iter().filter(|anchor| **anchor != statement).any(|anchor| is_off(&anchor))
-        };
+        // A figure cannot be evidence of itself.
+        let anchors: Vec<&str> = anchors.iter().copied().filter(|one| *one != statement).collect();
+        let fits = |setting: &&InSetting| fits(&anchors, setting);
         let there = |setting: &&InSetting| setting.found.contains_key(statement);
         let known: Vec<&InSetting> = settings.iter().filter(there).collect();
         let compatible: Vec<&InSetting> = known.iter().copied().filter(fits).collect();
@@ -70,9 +85,9 @@ impl OverSettings {
         let count =
             |wanted: Verdict| compatible.iter().filter(|one| verdict(one) == wanted).count();
         let mut over = OverSettings {
-            holds: count(Verdict::Confirmed),
-            same_direction: count(Verdict::OtherSize),
-            contradicted: count(Verdict::Opposite),
+            holds: count(Verdict::Holds),
+            same_direction: count(Verdict::SameDirection),
+            contradicted: count(Verdict::Contradicted),
             undecided: count(Verdict::Undecided),
             incompatible: known.len() - compatible.len(),
             depends_on: None,
@@ -114,7 +129,8 @@ impl OverSettings {
 
 /// Whether a setting contradicts none of the figures `anchors`.
 pub(super) fn fits(anchors: &[&str], setting: &InSetting) -> bool {
-    let is_off = |verdict: Verdict| matches!(verdict, Verdict::Opposite | Verdict::OtherSize);
+    let is_off =
+        |verdict: Verdict| matches!(verdict, Verdict::Contradicted | Verdict::SameDirection);
     let found = anchors.iter().filter_map(|anchor| setting.found.get(*anchor));
     !found.into_iter().any(|found| is_off(found.verdict))
 }
@@ -133,10 +149,10 @@ fn shares(
         let (mut agree, mut decided) = (0.0, 0.0);
         for verdict in with.map(|one| verdict(one)) {
             match verdict {
-                Verdict::Confirmed | Verdict::OtherSize => {
+                Verdict::Holds | Verdict::SameDirection => {
                     (agree, decided) = (agree + 1.0, decided + 1.0)
                 }
-                Verdict::Opposite => decided += 1.0,
+                Verdict::Contradicted => decided += 1.0,
                 _ => {}
             }
         }
@@ -193,9 +209,6 @@ impl fmt::Display for OverSettings {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use super::super::unknowns::FoundThere;
     use super::*;
 
     fn unknown(name: &str, values: &[&str]) -> Unknown {
@@ -223,13 +236,13 @@ mod tests {
 
     #[test]
     fn a_statement_depends_on_the_unknown_that_splits_the_settings() {
-        use Verdict::{Confirmed, Opposite, OtherSize};
+        use Verdict::{Contradicted, Holds, SameDirection};
         let settings = [
-            setting("64 kB", "a", Confirmed, Confirmed),
-            setting("64 kB", "b", OtherSize, Confirmed),
-            setting("1 MB", "a", Opposite, Confirmed),
-            setting("1 MB", "b", Opposite, Verdict::Undecided),
-            setting("1 MB", "b", Confirmed, Verdict::OtherSize),
+            setting("64 kB", "a", Holds, Holds),
+            setting("64 kB", "b", SameDirection, Holds),
+            setting("1 MB", "a", Contradicted, Holds),
+            setting("1 MB", "b", Contradicted, Verdict::Undecided),
+            setting("1 MB", "b", Holds, SameDirection),
         ];
         let over = over(&settings);
         assert_eq!(
@@ -241,12 +254,12 @@ mod tests {
 
     #[test]
     fn what_no_setting_contradicts_holds() {
-        use Verdict::{Confirmed, Opposite, Undecided};
+        use Verdict::{Contradicted, Holds, Undecided};
         let all = |verdicts: [Verdict; 2]| {
-            over(&verdicts.map(|verdict| setting("64 kB", "a", verdict, Confirmed))).verdict()
+            over(&verdicts.map(|verdict| setting("64 kB", "a", verdict, Holds))).verdict()
         };
-        assert_eq!(all([Confirmed, Undecided]), OverVerdict::Holds);
-        assert_eq!(all([Opposite, Undecided]), OverVerdict::Contradicted);
+        assert_eq!(all([Holds, Undecided]), OverVerdict::Holds);
+        assert_eq!(all([Contradicted, Undecided]), OverVerdict::Contradicted);
         assert_eq!(all([Undecided; 2]), OverVerdict::Undecided);
     }
 }

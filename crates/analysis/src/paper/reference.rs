@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-use serde::Deserialize;
+use schemars::JsonSchema;
 use serde::de::{IntoDeserializer as _, value};
+use serde::{Deserialize, Serialize};
 use trackbed_measure::results::CellResult;
 use trackbed_scenario::Cell;
 use trackbed_stats::Statistic;
 
-use super::statement::Setting;
-use super::unknowns::{Given, Unknown};
+use super::outcome::Setting;
 use super::verdict::{SAME, Says};
 
 /// A study's statements and figures.
@@ -33,6 +33,40 @@ pub(super) struct Reference {
     /// Its figures of a single run.
     #[serde(default)]
     pub over_time: Vec<OverTime>,
+}
+
+/// Something that the study states about its set-up, and the scenario takes over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Given {
+    /// What it says.
+    pub says: String,
+    /// Where.
+    pub source: String,
+}
+
+/// Something that the study does not say.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unknown {
+    /// What is unknown, in words.
+    pub name: String,
+    /// The key of the scenario that takes these values ...
+    pub(super) key: Option<String>,
+    /// ... or the settings of each value ...
+    #[serde(default)]
+    pub(super) set: Vec<Vec<String>>,
+    /// ... or the factor by which the cells of the study are chosen among ours, where they have these factors.
+    pub(super) factor: Option<String>,
+    #[serde(default)]
+    pub(super) of: Selector,
+    /// ... or the statistic of the study's figures, where it states one.
+    #[serde(default)]
+    pub(super) statistic: bool,
+    /// The plausible values; the page has the first one.
+    pub values: Vec<String>,
+    /// Why these.
+    pub why: String,
 }
 
 /// How many runs cells need.

@@ -2,52 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use trackbed_archive::{Counted, DirectoryError, Results};
 use trackbed_core::Seed;
 use trackbed_scenario::papers::SETTINGS;
 use trackbed_scenario::{Override, Plan};
 
 use super::estimate::Ours;
-use super::over_settings::OverSettings;
-use super::reference::{Reference, ReferenceStatement, Selector, Statistics};
-use super::statement::Verdict;
+use super::over_settings::{FoundThere, InSetting, OverSettings};
+use super::reference::{Given, Reference, ReferenceStatement, Selector, Statistics, Unknown};
 use super::verdict::Found;
-
-/// Something that the study states about its set-up, and the scenario takes over.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Given {
-    /// What it says.
-    pub says: String,
-    /// Where.
-    pub source: String,
-}
-
-/// Something that the study does not say.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Unknown {
-    /// What is unknown, in words.
-    pub name: String,
-    /// The key of the scenario that takes these values ...
-    key: Option<String>,
-    /// ... or the settings of each value ...
-    #[serde(default)]
-    set: Vec<Vec<String>>,
-    /// ... or the factor by which the cells of the study are chosen among ours, where they have these factors.
-    factor: Option<String>,
-    #[serde(default)]
-    of: Selector,
-    /// ... or the statistic of the study's figures, where it states one.
-    #[serde(default)]
-    statistic: bool,
-    /// The plausible values; the page has the first one.
-    pub values: Vec<String>,
-    /// Why these.
-    pub why: String,
-}
 
 /// The unknowns of a study.
 #[derive(Clone, Debug)]
@@ -58,26 +21,6 @@ pub struct Unknowns {
 
 /// A value of each unknown, by its index.
 pub type Choice = Vec<usize>;
-
-/// What the study's statements came to in a setting.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct InSetting {
-    /// The value of each unknown.
-    pub values: BTreeMap<String, String>,
-    /// What runs gave for each statement, by its number.
-    pub found: BTreeMap<String, FoundThere>,
-}
-
-/// What runs gave for a statement in a setting.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct FoundThere {
-    /// Our value, in the unit of the statement.
-    pub value: f64,
-    /// Its 95 % confidence interval.
-    pub ci95: Option<[f64; 2]>,
-    /// The verdict in this setting.
-    pub verdict: Verdict,
-}
 
 impl Unknowns {
     /// Those of the study called `name`; none if there is no such study.

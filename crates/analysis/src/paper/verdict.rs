@@ -2,7 +2,7 @@
 
 use trackbed_stats::MIN_PAIRS;
 
-use super::statement::Verdict;
+use super::outcome::Verdict;
 use crate::number::short;
 
 /// What runs gave for a statement.
@@ -54,32 +54,32 @@ impl Says {
     /// The ranges of numbers that cover the line, each with its verdict; the first one that holds an interval
     /// decides.
     fn ranges(self) -> Vec<([f64; 2], Verdict)> {
-        use Verdict::{Confirmed, NoDifference, Opposite, OtherSize};
+        use Verdict::{Contradicted, Holds, SameDirection};
         const ALL: f64 = f64::INFINITY;
         let around = |[low, high]: [f64; 2], below, above| {
-            vec![([-ALL, low], below), ([low, high], Confirmed), ([high, ALL], above)]
+            vec![([-ALL, low], below), ([low, high], Holds), ([high, ALL], above)]
         };
         match self {
             Says::Value { value, margin } => {
-                around([value - margin, value + margin], Opposite, Opposite)
+                around([value - margin, value + margin], Contradicted, Contradicted)
             }
-            Says::Equal { margin } => around([-margin, margin], Opposite, Opposite),
+            Says::Equal { margin } => around([-margin, margin], Contradicted, Contradicted),
             Says::Less { margin } | Says::More { margin } => {
                 let (below, above) = match self {
-                    Says::Less { .. } => (Confirmed, Opposite),
-                    _ => (Opposite, Confirmed),
+                    Says::Less { .. } => (Holds, Contradicted),
+                    _ => (Contradicted, Holds),
                 };
-                vec![([-ALL, 0.0], below), ([0.0, ALL], above), ([-margin, margin], NoDifference)]
+                vec![([-ALL, 0.0], below), ([0.0, ALL], above), ([-margin, margin], Contradicted)]
             }
             Says::Size { percent, margin } => {
                 let (least, most) = ((percent.abs() - margin).max(0.0), percent.abs() + margin);
                 let none = least.min(SAME);
                 let ranges = [
-                    ([-ALL, 0.0], Opposite),
-                    ([0.0, least], OtherSize),
-                    ([least, most], Confirmed),
-                    ([most, ALL], OtherSize),
-                    ([-none, none], NoDifference),
+                    ([-ALL, 0.0], Contradicted),
+                    ([0.0, least], SameDirection),
+                    ([least, most], Holds),
+                    ([most, ALL], SameDirection),
+                    ([-none, none], Contradicted),
                 ];
                 let mirrored =
                     |[low, high]: [f64; 2]| if percent < 0.0 { [-high, -low] } else { [low, high] };
@@ -100,7 +100,7 @@ impl Says {
         let is_zero_alone = low == high && low == 0.0 && !matches!(self, Says::Equal { .. });
         match ranges.iter().find(|(range, _)| holds(range)) {
             Some(_) if is_zero_alone && !matches!(self, Says::Value { .. }) => {
-                (Verdict::NoDifference, None)
+                (Verdict::Contradicted, None)
             }
             Some((_, verdict)) => (*verdict, None),
             None => (Verdict::Undecided, self.runs_needed(found, [low, high])),
@@ -128,8 +128,8 @@ impl Says {
             }
             Says::Size { percent, .. } => {
                 let ranges = self.ranges();
-                let confirmed = ranges.iter().find(|(_, verdict)| *verdict == Verdict::Confirmed);
-                let [low, high] = confirmed.map_or([f64::NAN; 2], |(range, _)| *range);
+                let holds = ranges.iter().find(|(_, verdict)| *verdict == Verdict::Holds);
+                let [low, high] = holds.map_or([f64::NAN; 2], |(range, _)| *range);
                 format!("{percent:+.1} % ({low:.1} to {high:.1})")
             }
             Says::Equal { margin } => format!("equal (within {margin} %)"),
@@ -158,54 +158,54 @@ mod tests {
     }
 
     #[test]
-    fn a_direction_is_confirmed_by_the_side_of_zero() {
-        assert_eq!(verdict(LESS, [-16.0, -10.0]), Verdict::Confirmed);
+    fn a_direction_holds_by_the_side_of_zero() {
+        assert_eq!(verdict(LESS, [-16.0, -10.0]), Verdict::Holds);
         assert_eq!(verdict(LESS, [-16.0, 1.0]), Verdict::Undecided);
-        assert_eq!(verdict(LESS, [2.0, 3.0]), Verdict::Opposite);
-        assert_eq!(verdict(MORE, [2.0, 3.0]), Verdict::Confirmed);
-        assert_eq!(verdict(MORE, [0.0, 0.0]), Verdict::NoDifference);
+        assert_eq!(verdict(LESS, [2.0, 3.0]), Verdict::Contradicted);
+        assert_eq!(verdict(MORE, [2.0, 3.0]), Verdict::Holds);
+        assert_eq!(verdict(MORE, [0.0, 0.0]), Verdict::Contradicted);
     }
 
     /// Where the study has a direction and runs show that there is no difference worth speaking of.
     #[test]
     fn no_difference_is_not_the_direction_that_the_study_has() {
-        assert_eq!(verdict(LESS, [-2.0, 3.0]), Verdict::NoDifference);
-        assert_eq!(verdict(LESS, [-2.0, -1.0]), Verdict::Confirmed);
+        assert_eq!(verdict(LESS, [-2.0, 3.0]), Verdict::Contradicted);
+        assert_eq!(verdict(LESS, [-2.0, -1.0]), Verdict::Holds);
         assert_eq!(verdict(MORE, [-6.0, 3.0]), Verdict::Undecided);
         assert_eq!(verdict(Says::Less { margin: 1.0 }, [-2.0, 0.5]), Verdict::Undecided);
         let found = Found { value: 0.0, ci95: Some([-10.0, 10.0]), runs: 10 };
         assert_eq!(LESS.verdict(found), (Verdict::Undecided, Some(40)));
     }
 
-    /// The study has +21 %: 2 % and 210 % are another size, -20 % is the opposite.
+    /// The study has +21 %: 2 % and 210 % are another size, -20 % contradicts it.
     #[test]
-    fn a_size_is_confirmed_within_its_margin_alone() {
+    fn a_size_holds_within_its_margin_alone() {
         let says = Says::size(21.0, None);
-        assert_eq!(verdict(says, [16.0, 26.0]), Verdict::Confirmed);
-        assert_eq!(verdict(says, [1.0, 3.0]), Verdict::OtherSize);
-        assert_eq!(verdict(says, [155.0, 287.0]), Verdict::OtherSize);
-        assert_eq!(verdict(says, [-21.0, -19.0]), Verdict::Opposite);
+        assert_eq!(verdict(says, [16.0, 26.0]), Verdict::Holds);
+        assert_eq!(verdict(says, [1.0, 3.0]), Verdict::SameDirection);
+        assert_eq!(verdict(says, [155.0, 287.0]), Verdict::SameDirection);
+        assert_eq!(verdict(says, [-21.0, -19.0]), Verdict::Contradicted);
         assert_eq!(verdict(says, [14.0, 20.0]), Verdict::Undecided);
-        assert_eq!(verdict(says, [-3.0, 2.0]), Verdict::NoDifference);
+        assert_eq!(verdict(says, [-3.0, 2.0]), Verdict::Contradicted);
         assert_eq!(verdict(says, [-6.0, 2.0]), Verdict::Undecided);
         assert_eq!(verdict(Says::size(-2.0, None), [-1.5, 0.5]), Verdict::Undecided);
         let less = Says::size(-2.0, Some(3.0));
-        assert_eq!(verdict(less, [-4.0, -1.0]), Verdict::Confirmed);
-        assert_eq!(verdict(less, [-9.0, -6.0]), Verdict::OtherSize);
-        assert_eq!(verdict(less, [0.5, 0.9]), Verdict::Opposite);
+        assert_eq!(verdict(less, [-4.0, -1.0]), Verdict::Holds);
+        assert_eq!(verdict(less, [-9.0, -6.0]), Verdict::SameDirection);
+        assert_eq!(verdict(less, [0.5, 0.9]), Verdict::Contradicted);
     }
 
     #[test]
     fn equality_and_values_have_margins() {
         let equal = Says::Equal { margin: 5.0 };
-        assert_eq!(verdict(equal, [-1.0, 4.0]), Verdict::Confirmed);
-        assert_eq!(verdict(equal, [0.0, 0.0]), Verdict::Confirmed);
+        assert_eq!(verdict(equal, [-1.0, 4.0]), Verdict::Holds);
+        assert_eq!(verdict(equal, [0.0, 0.0]), Verdict::Holds);
         assert_eq!(verdict(equal, [3.0, 6.0]), Verdict::Undecided);
-        assert_eq!(verdict(equal, [6.0, 9.0]), Verdict::Opposite);
+        assert_eq!(verdict(equal, [6.0, 9.0]), Verdict::Contradicted);
         let value = Says::value(130.0, None);
-        assert_eq!(verdict(value, [129.0, 131.0]), Verdict::Confirmed);
-        assert_eq!(verdict(value, [150.0, 160.0]), Verdict::Opposite);
-        assert_eq!(verdict(Says::value(0.0, Some(1.0)), [0.0, 0.0]), Verdict::Confirmed);
+        assert_eq!(verdict(value, [129.0, 131.0]), Verdict::Holds);
+        assert_eq!(verdict(value, [150.0, 160.0]), Verdict::Contradicted);
+        assert_eq!(verdict(Says::value(0.0, Some(1.0)), [0.0, 0.0]), Verdict::Holds);
     }
 
     #[test]

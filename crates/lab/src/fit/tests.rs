@@ -11,7 +11,7 @@ protocol = [\"tcp\", \"quic\"]
 [link]
 rate = \"2 Mbit/s\"
 delay = \"10 ms\"
-loss = \"1 %\"
+loss = \"0.3 %\"
 [workload]
 kind = \"messages\"
 count = 10

@@ -105,19 +105,21 @@ fn write_page(
          statement by number.\n\n\
          Each statement is compared with runs of the study's scenario, by the 95 % confidence interval \
          of our result. The verdicts:\n\n\
-         - *confirmed*: the whole interval lies within the margin. The margin is a quarter of a \
+         - *holds*: the whole interval lies within the margin. The margin is a quarter of a \
          difference (at least one percentage point) or a tenth of a value, unless the column *study* \
          gives another. If the study gives only a direction, the whole interval lies on that side of \
          zero.\n\
-         - *other size*: the whole interval lies outside the margin: a difference on the study's side \
-         of zero, or a value.\n\
-         - *no difference*: the whole interval lies around zero, within 5 % and outside the margin, \
-         where the study has a difference.\n\
-         - *opposite*: the whole interval lies on the other side of zero; or there is a difference \
-         where the study has none.\n\
+         - *same direction*: the whole interval of a difference lies on the study's side of zero, but \
+         outside the margin.\n\
+         - *contradicted*: the whole interval lies on the other side of zero, or around zero (within \
+         5 % and outside the margin) where the study has a difference; there is one where it has none; \
+         or a value lies outside its margin.\n\
          - *undecided*: the interval crosses one of these limits.\n\
          - *not testable here*: our value, if there is one, is an input or is decided by a choice of \
          ours; the reason says which.\n\n\
+         The last column has the same over all plausible values of what the study leaves out, in the \
+         settings that fit the figures by which they are chosen ([how]\
+         (studies.md#what-the-studies-leave-out)).\n\n\
          A direction is judged by the means of all runs. With fewer than {MANY} pairs of runs, whose \
          means scatter, it is judged by the mean logarithm of their ratios.\n"
     )?;
@@ -190,12 +192,12 @@ mod tests {
         };
         let page = page(&[chapter], "trackbed paper all --page docs/papers.md", Some("papers"));
         assert!(page.contains("](papers/vru-fig-9.svg)\n"), "{page}");
-        assert!(page.contains("| vru | its own | 3 | 1 | 0 | 0 | 1 | 1 | 0 | 0 |\n"), "{page}");
+        assert!(page.contains("| vru | its own | 3 | 1 | 0 | 1 | 1 | 0 | 0 |\n"), "{page}");
         assert!(
             page.contains("| s-2 | Fig. 9 | by a\\|lot | "),
             "bars in text are no columns: {page}"
         );
-        assert!(page.contains(" | **opposite** |\n"), "{page}");
+        assert!(page.contains(" | **contradicted** | - |\n"), "{page}");
         assert!(page.contains("\n## vru: A study of pipes | tubes\n"), "{page}");
         assert!(page.contains("**s-2, s-3**: The study's machine is slower.\n"), "{page}");
     }

@@ -30,7 +30,10 @@ pub fn conclusion(held: &Held) -> String {
     let sentence = |setting: Setting, whose: &str| {
         let tally = held.tally(setting);
         let all: usize = tally.iter().map(|(_, count)| count).sum();
-        let of = |(verdict, count): &(Verdict, usize)| format!("{count} {verdict}");
+        let of = |(verdict, count): &(Verdict, usize)| match verdict {
+            Verdict::Holds if *count > 1 => format!("{count} hold"),
+            verdict => format!("{count} {verdict}"),
+        };
         let there: Vec<String> = tally.iter().filter(|(_, n)| *n > 0).map(of).collect();
         (all > 0).then(|| format!("{all} statements in {whose} setting: {}.", there.join(", ")))
     };
@@ -248,8 +251,8 @@ pub(super) mod tests {
         Held {
             title: "A study of pipes | tubes".to_owned(),
             statements: vec![
-                statement("s-1", "QUIC is faster", Verdict::Confirmed),
-                statement("s-2", "by a|lot", Verdict::Opposite),
+                statement("s-1", "QUIC is faster", Verdict::Holds),
+                statement("s-2", "by a|lot", Verdict::Contradicted),
                 statement("s-3", "less < more & so on", Verdict::Undecided),
             ],
             charts: vec![Chart {
@@ -272,9 +275,11 @@ pub(super) mod tests {
         let first = text.lines().next().unwrap();
         assert_eq!(
             first,
-            "3 statements in the study's setting: 1 confirmed, 1 opposite, 1 undecided."
+            "3 statements in the study's setting: 1 holds, 1 contradicted, 1 undecided."
         );
-        assert!(text.contains("\ns-2, Fig. 9: by a|lot\n  opposite; here -12.0 % [-20.0, -4.0], "));
+        assert!(
+            text.contains("\ns-2, Fig. 9: by a|lot\n  contradicted; here -12.0 % [-20.0, -4.0], ")
+        );
         assert!(text.contains("undecided (about 60 runs would decide)"), "{text}");
         assert!(text.contains("  The study's machine is slower.\n"), "{text}");
     }

@@ -3,7 +3,7 @@
 
 use trackbed_stats::Statistic;
 
-use super::super::statement::Verdict;
+use super::super::outcome::Verdict;
 use super::figure::{Observation, Place};
 use crate::advise::words;
 use crate::number::{dash, short};
@@ -145,9 +145,9 @@ impl Advice {
     pub(super) fn verdict(&self) -> Verdict {
         match (self.better, self.undecided, self.against.len()) {
             (0, 0, 0) => Verdict::NotRun,
-            (_, 0, 0) => Verdict::Confirmed,
+            (_, 0, 0) => Verdict::Holds,
             (_, _, 0) => Verdict::Undecided,
-            _ => Verdict::Opposite,
+            _ => Verdict::Contradicted,
         }
     }
 

@@ -13,7 +13,8 @@ use trackbed_measure::lists::{distinct, grouped};
 use trackbed_measure::results::{CellResult, Document, RunResult};
 use trackbed_stats::{MIN_PAIRS, Runs, Statistic};
 
-use super::statement::{Held, Setting, Statement, Verdict};
+use super::outcome::{Setting, Verdict};
+use super::statement::{Held, Statement};
 use crate::advise::cells::Cells;
 use crate::advise::words;
 use crate::calibration::infers;

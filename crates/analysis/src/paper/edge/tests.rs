@@ -9,7 +9,7 @@ use trackbed_scenario::{self as scenario, Source};
 
 use super::super::tests::{document_of, document_of_nothing};
 use super::*;
-use Verdict::{Confirmed, NotRun, Opposite, Undecided};
+use Verdict::{Contradicted, Holds, NotRun, Undecided};
 
 /// Four protocols, three ciphers, two loads: each cell of the study is in the scenario, and no
 /// other cell is.
@@ -106,8 +106,8 @@ fn the_papers_own_figures_bear_out_one_of_four() {
     let pi = judge(&published("Raspberry Pi 5"));
     let nano = judge(&published("Jetson Orin Nano"));
     let of = |all: &[Advice]| all.iter().map(Advice::verdict).collect::<Vec<_>>();
-    assert_eq!(of(&nano), [Confirmed, Opposite, Opposite, Opposite]);
-    assert_eq!(of(&pi), [Confirmed, Opposite, Opposite, Opposite]);
+    assert_eq!(of(&nano), [Holds, Contradicted, Contradicted, Contradicted]);
+    assert_eq!(of(&pi), [Holds, Contradicted, Contradicted, Contradicted]);
     // On the Pi, frame rates at high load are printed for HTTPS only: three comparisons, and nine
     // of p99.
     assert_eq!((pi[0].better, pi[0].undecided), (12, 0));
@@ -140,9 +140,9 @@ fn intervals_that_touch_decide_nothing() {
     let mqtt = |range| observation(("mqtt", "chacha20", HIGH), p99, range);
     assert_eq!(verdicts(&[]), [NotRun; 4]);
     assert_eq!(verdicts(&[dtls([1.0, 2.0])])[0], NotRun, "there is no rival");
-    assert_eq!(verdicts(&[dtls([1.0, 2.0]), mqtt([2.5, 3.0])])[0], Confirmed);
+    assert_eq!(verdicts(&[dtls([1.0, 2.0]), mqtt([2.5, 3.0])])[0], Holds);
     assert_eq!(verdicts(&[dtls([1.0, 2.0]), mqtt([2.0, 3.0])])[0], Undecided);
-    assert_eq!(verdicts(&[dtls([3.1, 4.0]), mqtt([2.0, 3.0])])[0], Opposite);
+    assert_eq!(verdicts(&[dtls([3.1, 4.0]), mqtt([2.0, 3.0])])[0], Contradicted);
     let open = Observation { high: None, ..dtls([1.0, 2.0]) };
     assert_eq!(verdicts(&[open, mqtt([2.5, 3.0])])[0], Undecided);
     // A cell with another load or cipher is not a rival.
@@ -154,6 +154,6 @@ fn intervals_that_touch_decide_nothing() {
 #[test]
 fn frame_rates_count_the_other_way_round() {
     let fps = |protocol, range| observation((protocol, "aes128gcm", HIGH), ("fps", "mean"), range);
-    assert_eq!(verdicts(&[fps("dtls", [3.0, 3.1]), fps("https", [2.0, 2.1])])[0], Confirmed);
-    assert_eq!(verdicts(&[fps("dtls", [2.0, 2.1]), fps("https", [3.0, 3.1])])[0], Opposite);
+    assert_eq!(verdicts(&[fps("dtls", [3.0, 3.1]), fps("https", [2.0, 2.1])])[0], Holds);
+    assert_eq!(verdicts(&[fps("dtls", [2.0, 2.1]), fps("https", [3.0, 3.1])])[0], Contradicted);
 }
