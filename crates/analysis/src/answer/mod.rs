@@ -2,6 +2,7 @@
 
 mod artefacts;
 mod beyond;
+mod cost;
 mod names;
 mod sentence;
 mod unit;
@@ -28,6 +29,7 @@ fn of_section(section: &Section<'_>) -> Vec<Answer> {
         (None, None) => return Vec::new(),
     };
     texts.extend(unit::keeping_up(section));
+    texts.extend(cost::of(section));
     let answer =
         |text| Answer { part: section.part.clone(), text, metric: compared.name.to_owned() };
     texts.into_iter().map(answer).collect()

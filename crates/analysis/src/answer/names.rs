@@ -56,7 +56,7 @@ impl<'a> Names<'a> {
     }
 
     /// A factor's value in words.
-    fn phrase(&self, name: &str, value: &Value) -> String {
+    pub(super) fn phrase(&self, name: &str, value: &Value) -> String {
         match (name, value) {
             (PROTOCOL, Value::String(text)) => protocol(text),
             ("packet_size_bytes", Value::Number(size)) if size.as_f64() == Some(0.0) => {
@@ -83,14 +83,14 @@ impl<'a> Names<'a> {
     }
 }
 
-const PROTOCOL: &str = "protocol";
+pub(super) const PROTOCOL: &str = "protocol";
 
 /// How many values a factor has among `cells`.
 fn values(cells: &[&CellResult], name: &str) -> usize {
     cells.iter().map(|cell| cell.factor_text(name)).collect::<BTreeSet<_>>().len()
 }
 
-fn protocol(name: &str) -> String {
+pub(super) fn protocol(name: &str) -> String {
     let title = match name {
         "coap" => "CoAP",
         "coap+dtls" => "CoAP over DTLS",

@@ -66,6 +66,26 @@ fn texts(cells: &[CellResult], differences: &[Difference]) -> Vec<String> {
 }
 
 #[test]
+fn what_handshakes_cost_and_what_saves_it_comes_last() {
+    let of = |chain: &str, window: u32, handshake, bytes| {
+        let factors = json!({ "protocol": "quic", "chain": chain, "initial_window": window });
+        let mut cell = time(factors, 100.0);
+        for (metric, value) in
+            [("handshake_ms", handshake), ("wire_bytes", bytes), ("rtt_ms", 50.0)]
+        {
+            let summary = serde_json::from_value(summary(metric, value, [value, value]));
+            cell.metrics.insert(metric.to_owned(), summary.unwrap());
+        }
+        cell
+    };
+    let small = [of("p256", 10, 50.0, 9e3), of("p256", 32, 50.0, 9e3)];
+    let large = [of("ml-dsa-65", 10, 101.0, 25e3), of("ml-dsa-65", 32, 52.0, 25e3)];
+    let texts = texts(&[small, large].concat(), &[]);
+    let expected = "Handshakes: ml-dsa-65 adds 16.0 kB and at most 1 round trip (0 with initial window 32) over QUIC.";
+    assert_eq!(texts.last().map(String::as_str), Some(expected));
+}
+
+#[test]
 fn the_best_comes_first_then_what_may_be_as_good_then_the_rest() {
     let of = |protocol: &str, tls: &str, handshake: &str, center| {
         time(json!({ "protocol": protocol, "tls": tls, "handshake": handshake }), center)
