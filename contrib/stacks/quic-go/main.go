@@ -1,4 +1,5 @@
-// A server of quic-go for Trackbed: exchanges on plain streams (trackbed-streams/1) and HTTP/3.
+// A server of quic-go for Trackbed: exchanges on plain streams (trackbed-streams/1) and HTTP/3. With
+// --disable, the first option of a curl that Trackbed starts, it is a client (client.go).
 //
 // It responds to a request with a body once it has all of it, and to one without a body with the file
 // of that path. The framing of plain streams is described in crates/protocols/src/framing/mod.rs.
@@ -32,6 +33,12 @@ const (
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == "--disable" {
+		if err := fetchAll(os.Args[2:]); err != nil {
+			log.Fatalf("trackbed-quic-go: %v", err)
+		}
+		return
+	}
 	address := flag.String("address", "", "the address and port to listen on")
 	certificate := flag.String("certificate", "", "the certificate chain in PEM")
 	key := flag.String("key", "", "its key in PEM")

@@ -1,4 +1,4 @@
-//! curl: fetches the files of a site one after another, on one connection if possible.
+//! curl, and quic-go's client, which takes its command line: they fetch the files of a site one after another.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,17 +12,27 @@ use super::{ClientProgram, Does, Fetched, Session, Visit, Visited};
 use crate::error::ProgramError;
 use crate::program::{About, Launch};
 
-pub(super) struct Curl;
+pub(super) struct Curl(About);
+
+pub(super) const CURL: Curl = Curl(About {
+    name: "curl",
+    summary: "curl; it fetches the workload's files one after another, on one connection",
+    package: Some("curl"),
+    executables: &["curl"],
+    speaks: &["http1", "http2", "http3"],
+});
+
+pub(super) const QUIC_GO: Curl = Curl(About {
+    name: "quic-go",
+    summary: "quic-go's client of HTTP/3; it fetches as curl does",
+    package: None,
+    executables: &["trackbed-quic-go"],
+    speaks: &["http3"],
+});
 
 impl ClientProgram for Curl {
     fn about(&self) -> &About {
-        &About {
-            name: "curl",
-            summary: "curl; it fetches the workload's files one after another, on one connection",
-            package: Some("curl"),
-            executables: &["curl"],
-            speaks: &["http1", "http2", "http3"],
-        }
+        &self.0
     }
 
     fn does(&self) -> Does {
@@ -31,9 +41,9 @@ impl ClientProgram for Curl {
 
     /// Only some builds support HTTP/3.
     fn check(&self, executable: &Path, protocol: &str) -> Result<(), String> {
-        let feature = match protocol {
-            "http2" => "HTTP2",
-            "http3" => "HTTP3",
+        let feature = match (self.0.name, protocol) {
+            ("curl", "http2") => "HTTP2",
+            ("curl", "http3") => "HTTP3",
             _ => return Ok(()),
         };
         let mut command = Command::new(executable);
@@ -165,12 +175,12 @@ mod tests {
     fn its_report_becomes_times_from_the_beginning() {
         let wanted = ["/a", "/b"].map(|path| Wanted { path: path.to_owned(), bytes: 5 });
         let visit = visit("http2", &wanted);
-        let launch = Curl.prepare(&visit).unwrap();
+        let launch = CURL.prepare(&visit).unwrap();
         let words: Vec<_> = launch.arguments.iter().map(|word| word.to_string_lossy()).collect();
         let words = words.join(" ");
         assert!(words.contains("--http2 ") && words.contains("server.test:443:10.0.0.1"));
         assert!(words.contains("https://server.test:443/a ") && words.ends_with("/b"), "{words}");
-        let mut report = Curl.session(&visit).unwrap();
+        let mut report = CURL.session(&visit).unwrap();
         let line = |number, pretransfer, start, total| {
             format!(
                 "{{\"urlnum\":{number},\"response_code\":200,\"http_version\":\"2\",\
@@ -194,7 +204,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_told() {
-        let mut report = Curl.session(&visit("http1", &[])).unwrap();
+        let mut report = CURL.session(&visit("http1", &[])).unwrap();
         report.hear(b"curl: it went wrong\n").unwrap();
         assert!(report.finish().unwrap_err().contains("cannot be parsed"));
     }
