@@ -51,6 +51,8 @@ pub(super) enum Stage {
 pub(super) struct Link {
     pub version: Version,
     pub output: Vec<u8>,
+    /// Bytes that the transport took last and may not have sent.
+    pub taken: usize,
     pub receive_maximum: u16,
     pub packet_len_max: usize,
 }
@@ -70,6 +72,7 @@ impl Connection {
             link: Link {
                 version: Version::V5,
                 output: Vec::new(),
+                taken: 0,
                 receive_maximum: u16::MAX,
                 packet_len_max: usize::MAX,
             },

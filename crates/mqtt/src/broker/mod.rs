@@ -159,15 +159,15 @@ impl Broker {
         self.ready.pop_front()
     }
 
-    /// Appends the bytes to send to `into`, which should be empty: the broker does not count its
-    /// memory.
+    /// Appends the bytes to send to `into`, which should be empty: what was taken before is sent.
     pub fn take_output(&mut self, id: ConnectionId, now: Time, into: &mut Vec<u8>) -> Flow {
         let Some(connection) = self.connections.get_mut(&id) else { return Flow::Closing };
         connection.is_ready = false;
-        if into.is_empty() {
-            std::mem::swap(&mut connection.link.output, into);
-        } else {
-            into.append(&mut connection.link.output);
+        let output = &mut connection.link.output;
+        connection.link.taken = output.len();
+        match into.is_empty() {
+            true => std::mem::swap(output, into),
+            false => into.append(output),
         }
         match connection.stage {
             Stage::Closing => return Flow::Closing,
@@ -188,9 +188,10 @@ impl Broker {
         let Stage::Connected(session) = connection.stage else { return None };
         let own = self.sessions.get(&session)?;
         let fits = self.limits.waiting_bytes == usize::MAX || {
-            let outputs = self.connections.values().map(|other| other.link.output.capacity());
+            let links = self.connections.values().map(|other| &other.link);
+            let outputs = links.map(|link| link.output.capacity() + link.taken);
             let waiting = self.sessions.values().map(Session::weight).chain(outputs).sum::<usize>();
-            own.weight() + connection.link.output.len() < FEW_BYTES
+            own.weight() + connection.link.output.len() + connection.link.taken < FEW_BYTES
                 || waiting < self.limits.waiting_bytes
         };
         Some(fits && own.has_room(&connection.link, &self.limits))

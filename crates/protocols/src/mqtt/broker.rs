@@ -33,6 +33,8 @@ pub(super) struct Front {
     /// When the timer rings.
     armed: Cell<Option<Time>>,
     timer: Cell<Option<Waker>>,
+    /// What a connection has just received.
+    received: RefCell<Box<[u8]>>,
     _tasks: Nursery,
 }
 
@@ -63,6 +65,7 @@ impl Front {
                 connections: RefCell::default(),
                 armed: Cell::new(None),
                 timer: Cell::new(None),
+                received: RefCell::new(vec![0; READ_LEN].into()),
                 _tasks: tasks,
             }
         })
@@ -173,7 +176,6 @@ pub(super) async fn serve(front: Rc<Front>, mut stream: Stream, standing: Standi
         stream: stream.clone(),
         standing,
         budget,
-        buffer: vec![0; READ_LEN].into(),
         outgoing: Outgoing::default(),
         flow: Flow::Open,
         is_held: false,
@@ -208,7 +210,6 @@ struct Carrier {
     stream: Stream,
     standing: Standing,
     budget: Budget,
-    buffer: Box<[u8]>,
     outgoing: Outgoing,
     flow: Flow,
     is_held: bool,
@@ -235,13 +236,14 @@ impl Carrier {
                 }
                 continue;
             }
-            match Pin::new(&mut self.stream).poll_read(cx, &mut self.buffer) {
+            let mut received = self.front.received.borrow_mut();
+            match Pin::new(&mut self.stream).poll_read(cx, &mut received) {
                 Poll::Pending if has_written => {}
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Ok(0)) | Poll::Ready(Err(_)) => return Poll::Ready(false),
                 Poll::Ready(Ok(len)) => {
-                    let bytes = &self.buffer[..len];
-                    self.front.broker.borrow_mut().receive(self.id, bytes, now());
+                    self.front.broker.borrow_mut().receive(self.id, &received[..len], now());
+                    drop(received);
                     // There is room for messages once the CONNECT was taken.
                     if self.standing.has_asked()
                         || self.front.broker.borrow().has_room(self.id).is_some()

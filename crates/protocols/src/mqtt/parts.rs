@@ -9,16 +9,16 @@ use super::convention::Part;
 /// Splits a body into parts: ready data goes together, and only a long or slow body has more than
 /// one.
 pub(super) struct Parts {
-    body: Body,
+    /// Until its end.
+    body: Option<Body>,
     waiting: BytesMut,
     /// What is left of the last piece. Long pieces are not copied, so bodies that share one take no memory.
     piece: Bytes,
-    is_over: bool,
 }
 
 impl Parts {
     pub fn new(body: Body) -> Parts {
-        Parts { body, waiting: BytesMut::new(), piece: Bytes::new(), is_over: false }
+        Parts { body: Some(body), waiting: BytesMut::new(), piece: Bytes::new() }
     }
 
     /// The next part; `None` after the last.
@@ -26,7 +26,7 @@ impl Parts {
     /// # Errors
     /// The body's own; the peer must be notified with [`Part::Broken`].
     pub async fn next(&mut self) -> Result<Option<(Part, Bytes)>> {
-        while !self.is_over {
+        while let Some(body) = &mut self.body {
             let wanted = self.piece.len().min(PART_LEN_MAX - self.waiting.len());
             let bytes = self.piece.split_to(wanted);
             if bytes.len() == PART_LEN_MAX {
@@ -36,19 +36,19 @@ impl Parts {
             if self.waiting.len() == PART_LEN_MAX {
                 return Ok(Some((Part::More, self.waiting.split().freeze())));
             }
-            let next = match self.body.next().now_or_never() {
+            let next = match body.next().now_or_never() {
                 Some(next) => next,
-                None if self.waiting.is_empty() => self.body.next().await,
+                None if self.waiting.is_empty() => body.next().await,
                 None => return Ok(Some((Part::More, self.waiting.split().freeze()))),
             };
             match next.transpose() {
                 Ok(Some(piece)) => self.piece = piece,
                 Ok(None) => {
-                    self.is_over = true;
+                    self.body = None;
                     return Ok(Some((Part::Last, self.waiting.split().freeze())));
                 }
                 Err(error) => {
-                    self.is_over = true;
+                    self.body = None;
                     return Err(error);
                 }
             }

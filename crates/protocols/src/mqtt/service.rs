@@ -139,7 +139,8 @@ impl Answering {
         let response = call.await;
         let status = final_status(response.status);
         let mut parts = Parts::new(response.body);
-        loop {
+        // A part is made when there is room for it, and sent if there still is.
+        while self.has_room().await {
             let (part, bytes) = match parts.next().await {
                 Ok(Some(part)) => part,
                 Ok(None) => break,
