@@ -82,10 +82,9 @@ impl<'a> Builder<'a, '_> {
         let up = self.direction(name, "up");
         let down = self.direction(name, "down");
         let mtu = [self.mtu(name, "up")?, self.mtu(name, "down")?];
-        self.cell.lines.push(match mtu {
-            [up, down] if up == down => format!("{name}: mtu {up}"),
-            [up, down] => format!("{name}: mtu {up} up, {down} down"),
-        });
+        let [up_mtu, down_mtu] = mtu;
+        let other = if up_mtu == down_mtu { "".into() } else { format!(" up, {down_mtu} down") };
+        self.cell.lines.push(format!("{name}: mtu {up_mtu}{other}"));
         let (rate, round_trip_delay) = (self.fixed_rate(name), self.fixed_delay(name));
         Some(LinkPlan { up: up?, down: down?, mtu, rate, round_trip_delay })
     }

@@ -316,9 +316,8 @@ impl Endpoint {
 impl NetworkPlan {
     /// The largest packet that fits every link in both directions, in bytes, IP header included.
     pub fn mtu(&self) -> u32 {
-        let others = [&self.access, &self.second].into_iter().flatten();
-        let all = others.chain([&self.link]).flat_map(|link| link.mtu);
-        all.min().unwrap_or(u32::MAX)
+        let links = [&self.access, &self.second].into_iter().flatten().chain([&self.link]);
+        links.flat_map(|link| link.mtu).min().unwrap_or(u32::MAX)
     }
 
     /// The round-trip time without serialisation and queueing; `None` if the delay varies.

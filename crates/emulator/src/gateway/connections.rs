@@ -72,8 +72,8 @@ impl Connections {
     pub(super) fn publish(&mut self, site: &Site, ends: [SocketAddr; 2]) -> io::Result<()> {
         let [outside, address] = ends;
         let socket = listening(socket(outside.ip(), SocketType::STREAM, None)?, outside)?;
-        let source = Source::Published(self.published.len());
-        site.watch(&socket, source, EventFlags::IN | EventFlags::ET)?;
+        let at_edge = EventFlags::IN | EventFlags::ET;
+        site.watch(&socket, Source::Published(self.published.len()), at_edge)?;
         self.published.push(Listener { socket, address, expected: 1 });
         Ok(())
     }
@@ -85,14 +85,12 @@ impl Connections {
             let (inside, Some((far, from))) = (*inside, next(socket)) else { return };
             let near_side = Source::Connection(self.all.vacant_key(), Side::Near);
             let near = site.workshop.unbound(inside.ip(), SocketType::STREAM);
-            let dialled = near.and_then(|near| call(near, inside)).and_then(|near| {
-                site.watch(&near, near_side, BOTH_WAYS)?;
-                Ok(near)
-            });
-            match dialled {
-                Ok(near) => drop(self.insert((from, inside), Some(far), Stage::Entering { near })),
+            match near.and_then(|near| call(near, inside)) {
+                Ok(near) if site.watch(&near, near_side, BOTH_WAYS).is_ok() => {
+                    self.insert((from, inside), Some(far), Stage::Entering { near });
+                }
                 // No descriptor is left.
-                Err(_) => reset(&far),
+                _ => reset(&far),
             }
         }
     }
@@ -100,14 +98,13 @@ impl Connections {
     /// The server inside has answered, or it has failed, which the relay passes on.
     fn entered(&mut self, site: &mut Site, index: usize, flags: EventFlags) {
         let connection = &mut self.all[index];
-        match &connection.stage {
-            Stage::Entering { near }
-                if flags.contains(EventFlags::ERR) || getpeername(near).is_ok() => {}
-            _ => return,
+        let Stage::Entering { near } = &connection.stage else { return };
+        if !flags.contains(EventFlags::ERR) && getpeername(near).is_err() {
+            return;
         }
         let stage = std::mem::replace(&mut connection.stage, Stage::Local { since: site.now() });
         if let (Stage::Entering { near }, Some(far)) = (stage, connection.far.take()) {
-            self.relay(site, index, (near, far), Side::Far);
+            self.relay(site, index, [near, far], Side::Far);
         }
     }
 
@@ -194,17 +191,12 @@ impl Connections {
         };
         let to = connection.flow.1;
         self.expect_no_more(to);
-        self.relay(site, index, (near, far), Side::Near);
+        self.relay(site, index, [near, far], Side::Near);
     }
 
     /// Relays a connection whose sockets are connected; that of `fresh` is not watched yet.
-    fn relay(
-        &mut self,
-        site: &mut Site,
-        index: usize,
-        (near, far): (OwnedFd, OwnedFd),
-        fresh: Side,
-    ) {
+    fn relay(&mut self, site: &mut Site, index: usize, sockets: [OwnedFd; 2], fresh: Side) {
+        let [near, far] = sockets;
         let socket = if fresh == Side::Near { &near } else { &far };
         // Small writes should stay small.
         let _ = sockopt::set_tcp_nodelay(socket, true);

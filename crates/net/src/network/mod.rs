@@ -279,9 +279,8 @@ impl Network {
         links: Vec<Duplex>,
     ) -> Network {
         let both = |l: Duplex| [(l.forward, l.mtu[0]), (l.backward, l.mtu[1])];
-        let directions = links.into_iter().flat_map(both);
         let mut channels = Vec::with_capacity(addresses.len());
-        for ((link, mtu), addresses) in directions.zip(addresses) {
+        for ((link, mtu), addresses) in links.into_iter().flat_map(both).zip(addresses) {
             let channel = ChannelId(channels.len() as u32);
             nodes[routes.begin(channel).index()].interfaces.push(channel.interface());
             channels.push(Channel::new(link, mtu, addresses));

@@ -242,10 +242,9 @@ fn datagrams_come_back_whole_and_in_order() {
         echoing.join().unwrap();
         let log = fs::read_to_string(&log).unwrap();
         for (way, mtu) in [("up", 1_400), ("down", 1_300)] {
-            let entered =
-                |line: &str| Some(line.split_once(" + ")?.1.split_once(' ')?.0.parse().ok()?);
-            let most: Option<u32> =
-                log.lines().filter(|line| line.ends_with(way)).filter_map(entered).max();
+            let entered = |line: &str| line.split(' ').nth(2)?.parse().ok();
+            let lines = log.lines().filter(|line| line.contains(" + ") && line.ends_with(way));
+            let most: Option<u32> = lines.filter_map(entered).max();
             // Fragments are multiples of eight bytes.
             assert!(most.is_some_and(|most| (mtu - 7..=mtu).contains(&most)), "{most:?} {way}");
         }

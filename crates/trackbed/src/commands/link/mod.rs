@@ -44,8 +44,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<u8> {
     namespace::acquire()?;
     let clock = Clock::start();
     let records = Records::begin(arguments, clock)?;
-    let world = Reach::World(&arguments.publish);
-    let reach = if arguments.isolated { Reach::OuterEnd } else { world };
+    let reach = if arguments.isolated { Reach::OuterEnd } else { Reach::World(&arguments.publish) };
     let link = duplex(&plan, arguments.seed);
     let passage =
         Passage::open(link, reach, clock, records.tap(), arguments.congestion.as_deref())?;
