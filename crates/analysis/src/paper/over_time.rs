@@ -9,7 +9,7 @@ use super::reference::{OverTime, ReferenceCurve};
 use super::statement::{Chart, Curve, Point};
 
 /// The x axis.
-pub(super) const SECONDS: &str = "seconds";
+pub(super) const SECONDS: &str = "time_s";
 
 /// The charts, without the curves of missing cells.
 pub(super) fn charts(

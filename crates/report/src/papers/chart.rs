@@ -28,7 +28,7 @@ pub(crate) fn plot(chart: &Chart) -> Plot {
         None => Scale::Names(names.clone()),
     };
     let (y_times, y_name) = match chart.metric.strip_suffix(", % more") {
-        Some(metric) => (1.0, format!("more {} (%)", words::name_and_unit(metric).0)),
+        Some(metric) => (1.0, format!("gain in {} (%)", words::name_and_unit(metric).0)),
         None => {
             let (name, unit) = words::name_and_unit(&chart.metric);
             readable(&name, unit, most(&mut points().filter_map(|point| point.ours)))
