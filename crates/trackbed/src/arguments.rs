@@ -3,9 +3,9 @@
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::commands::{
-    advise, agree, calibrate, check, compare, completions, doctor, drops, export, fetch, figure,
-    fit, handover, infer, link, list, merge, monitor, pack, paper, phad, plan, relay, replay,
-    report, run, serve, v2x, verify, verify_results,
+    advise, agree, calibrate, check, compare, completions, doctor, drive, drops, export, fetch,
+    figure, fit, handover, infer, link, list, merge, monitor, pack, paper, phad, plan, relay,
+    replay, report, run, serve, v2x, verify, verify_results,
 };
 use crate::help;
 
@@ -79,6 +79,8 @@ pub enum Command {
     VerifyResults(verify_results::Arguments),
     /// Rank the configurations of a run directory that meet a need, and explain why
     Advise(advise::Arguments),
+    /// Turn logs of a real train into a drive that a scenario replays, and show it
+    Drive(drive::Arguments),
     /// Build, show and merge tables of where a train's handovers are expected
     Handover(handover::Arguments),
     /// Measure object detection on this machine, by an ONNX model or any program

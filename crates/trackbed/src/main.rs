@@ -49,6 +49,7 @@ fn main() -> ExitCode {
         Command::Fit(arguments) => commands::fit::execute(&arguments),
         Command::Drops(arguments) => commands::drops::execute(&arguments),
         Command::Agree(arguments) => commands::agree::execute(&arguments),
+        Command::Drive(arguments) => commands::drive::execute(&arguments),
         Command::Handover(arguments) => commands::handover::execute(&arguments),
         Command::Infer(arguments) => commands::infer::execute(&arguments),
         Command::Calibrate(arguments) => commands::calibrate::execute(&arguments),

@@ -97,6 +97,20 @@ impl Trace {
         }
     }
 
+    /// How long the trace lasts, rounded up.
+    pub fn seconds(&self) -> u64 {
+        self.millis.last().map_or(0, |last| last / 1_000 + 1)
+    }
+
+    /// The rate of each second, in bits per second.
+    pub fn rates_bps(&self) -> Vec<f64> {
+        let mut rates = vec![0.0; self.seconds() as usize];
+        self.millis
+            .iter()
+            .for_each(|at| rates[(at / 1_000) as usize] += 8.0 * OPPORTUNITY_BYTES as f64);
+        rates
+    }
+
     /// The time of an opportunity, counted from zero over all repetitions.
     fn time(&self, opportunity: u64) -> Time {
         let count = self.millis.len() as u64;

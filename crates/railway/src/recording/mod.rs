@@ -5,19 +5,18 @@
 //! handover is where the cell changes; where throughput is zero around it, it takes as long as that.
 
 mod bins;
+mod modem;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
-use trackbed_core::{Bitrate, Ratio, Time};
+use trackbed_core::Time;
 
 use crate::handover::{RideRecord, Table};
 use crate::motion::{Coordinates, DriveLog, Measured, MotionError, Reading, Ride, Sample, Track};
-use crate::radio::{
-    Handover, HandoverKind, LinkChange, LinkDirection, RadioTimeline, RecordedDrive, What,
-};
+use crate::radio::RecordedDrive;
 use bins::Bins;
+use modem::{Modem, Window};
 
 /// The contents of logs, thinned where they are longer than 100,000 readings.
 #[derive(Clone, Debug, Default)]
@@ -26,29 +25,6 @@ pub struct Recording {
     modems: BTreeMap<String, Modem>,
     /// The midnight from which times since 1970 are counted, as receivers without a date do.
     midnight: Option<f64>,
-}
-
-/// The readings of an operator's modem.
-#[derive(Clone, Debug, Default)]
-struct Modem {
-    down: Bins,
-    up: Bins,
-    round_trip: Bins,
-    loss: Bins,
-    rsrp: Bins,
-    /// The last cell, and when it was read.
-    cell: Option<(f64, String)>,
-    changes: Vec<CellChange>,
-    /// A trace, which begins with the drive.
-    is_relative: bool,
-}
-
-#[derive(Clone, Debug)]
-struct CellChange {
-    /// The times of the last reading of the old cell and of the first one of the new cell.
-    span: (f64, f64),
-    from: String,
-    to: String,
 }
 
 /// A drive, and what was found about it.
@@ -246,158 +222,9 @@ impl Imported {
     }
 }
 
-impl Modem {
-    /// Takes the serving cell; false if the time is before the last one.
-    fn enter(&mut self, at: f64, cell: &str) -> bool {
-        match &mut self.cell {
-            Some((last, _)) if at < *last => return false,
-            Some((last, known)) if known == cell => *last = at,
-            Some((last, known)) => {
-                let from = std::mem::replace(known, cell.to_owned());
-                let span = (std::mem::replace(last, at), at);
-                self.changes.push(CellChange { span, from, to: cell.to_owned() });
-            }
-            None => self.cell = Some((at, cell.to_owned())),
-        }
-        true
-    }
-
-    fn timeline(
-        &self,
-        name: &str,
-        window: Window,
-        ride: Option<&Ride>,
-        notes: &mut Vec<String>,
-    ) -> RadioTimeline {
-        let rate = |[bps, _]: [f64; 2]| What::Rate(Bitrate::from_bps(bps.round() as u64));
-        let delay = |[seconds, _]: [f64; 2]| {
-            What::Delay(Duration::from_micros((seconds * 5e5).round() as u64))
-        };
-        let loss =
-            |[share, _]: [f64; 2]| What::Loss(Ratio::from_parts((share * 1e6) as u64, 1_000_000));
-        let mut changes = window.changes(&self.down, &[LinkDirection::Down], rate);
-        let uplink = if self.up.is_empty() { &self.down } else { &self.up };
-        changes.extend(window.changes(uplink, &[LinkDirection::Up], rate));
-        changes.extend(window.changes(&self.round_trip, &LinkDirection::BOTH, delay));
-        changes.extend(window.changes(&self.loss, &LinkDirection::BOTH, loss));
-        if self.round_trip.is_empty() {
-            notes.push(format!("{name}: no round-trip times; 20 ms each way are assumed"));
-            let what = What::Delay(DELAY);
-            let both = LinkDirection::BOTH;
-            changes.extend(both.map(|direction| LinkChange { at: Time::ZERO, direction, what }));
-        }
-        changes.sort_by_key(|change| (change.at, change.direction));
-        for (bins, what) in [(&self.down, "throughput"), (&self.round_trip, "round-trip times")] {
-            window.tell(bins, &format!("{what} of {name}"), "the last value holds", notes);
-        }
-        let outages = self.outages();
-        let handovers = self.changes.iter();
-        let handovers = handovers.filter_map(|change| handover(change, &outages, window, ride));
-        RadioTimeline {
-            operator: name.to_owned(),
-            changes,
-            handovers: handovers.collect(),
-            signal: Vec::new(),
-        }
-    }
-
-    /// When nothing came through.
-    fn outages(&self) -> Vec<(f64, f64)> {
-        let mut outages: Vec<(f64, f64)> = Vec::new();
-        let mut since = None;
-        for (at, [rate, _]) in self.down.means() {
-            match (since, rate > 0.0) {
-                (None, false) => since = Some(at),
-                (Some(from), true) => {
-                    outages.push((from, at));
-                    since = None;
-                }
-                _ => {}
-            }
-        }
-        outages
-    }
-}
-
-/// The handover at a change of the cell, if it is inside the drive.
-fn handover(
-    change: &CellChange,
-    outages: &[(f64, f64)],
-    window: Window,
-    ride: Option<&Ride>,
-) -> Option<Handover> {
-    let (before, after) = change.span;
-    let first = outages.partition_point(|(_, until)| *until < before);
-    let outage = outages.get(first).filter(|(from, _)| *from <= after);
-    let (from, until) = outage.copied().unwrap_or(change.span);
-    let (command, end) = (window.time(from)?, window.time(until)?);
-    let place = |at: Time| ride.map_or(0.0, |ride| ride.chainage_m(at));
-    Some(Handover {
-        kind: HandoverKind::X2,
-        from: change.from.replace([';', ','], " "),
-        to: change.to.replace([';', ','], " "),
-        report: command,
-        command,
-        end,
-        disturbed: (command, end),
-        chainage_m: place(command),
-        disturbed_m: (place(command), place(end)),
-    })
-}
-
-/// The time of the drive, on the clock of the logs.
-#[derive(Clone, Copy, Debug)]
-struct Window {
-    start: f64,
-    end: f64,
-}
-
-impl Window {
-    /// The time since the start, if it is inside.
-    fn time(self, at: f64) -> Option<Time> {
-        let inside = (self.start..=self.end).contains(&at);
-        // Logs have milliseconds at best.
-        inside.then(|| Time::from_micros(((at - self.start) * 1e6).round() as u64))
-    }
-
-    /// The changes of a value, the first at the start.
-    fn changes(
-        self,
-        bins: &Bins,
-        directions: &[LinkDirection],
-        what: impl Fn([f64; 2]) -> What,
-    ) -> Vec<LinkChange> {
-        let mut rows: Vec<(Time, What)> = Vec::new();
-        for (at, value) in bins.means().take_while(|(at, _)| *at <= self.end) {
-            let at = self.time(at).filter(|_| !rows.is_empty()).unwrap_or(Time::ZERO);
-            let what = what(value);
-            match rows.last_mut() {
-                Some((last, old)) if *last == at => *old = what,
-                Some((_, old)) if *old == what => {}
-                _ => rows.push((at, what)),
-            }
-        }
-        let both = |(at, what): (Time, What)| {
-            directions.iter().map(move |direction| LinkChange { at, direction: *direction, what })
-        };
-        rows.into_iter().flat_map(both).collect()
-    }
-
-    /// Names the gaps of a value.
-    fn tell(self, bins: &Bins, what: &str, instead: &str, notes: &mut Vec<String>) {
-        let gaps = bins.gaps().into_iter();
-        for (from, until) in gaps.filter(|(from, until)| *from < self.end && *until > self.start) {
-            let [from, until] = [from, until].map(|at| at - self.start);
-            notes.push(format!("no {what} from {from:.1} to {until:.1} s; {instead}"));
-        }
-    }
-}
-
 /// Seconds since 1970, and no time of day.
 const SINCE_1970_MIN_S: f64 = 1e9;
 const DAY_S: f64 = 86_400.0;
-/// One way, where it was not measured.
-const DELAY: Duration = Duration::from_millis(20);
 /// The error of a standing receiver, and the speed that it reports.
 const STANDING_M: f64 = 20.0;
 const STANDING_M_S: f64 = 0.5;

@@ -1,5 +1,6 @@
 //! Handover tables as text and as pictures.
 
+mod drive;
 mod svg;
 
 use trackbed_railway::handover::{HandoverError, Lookup, Range, Table};
@@ -7,6 +8,7 @@ use trackbed_railway::motion::Direction;
 
 use crate::table::{Align, Table as TextTable};
 
+pub use drive::{drive_svg, drive_text};
 pub use svg::svg;
 
 /// A table's content: a summary line, and a row for each range. `operators` are those to show, in

@@ -8,6 +8,7 @@ pub mod check;
 pub mod compare;
 pub mod completions;
 pub mod doctor;
+pub mod drive;
 pub mod drops;
 pub mod export;
 pub mod fetch;

@@ -11,6 +11,7 @@ mod continuing;
 mod crashes;
 mod damage;
 mod doctor;
+mod drive;
 mod drops;
 #[cfg(target_os = "linux")]
 mod endless;

@@ -184,7 +184,8 @@ fn length(text: &str) -> Result<f64, String> {
     parse_length_m(text).map_err(|why| why.to_string())
 }
 
-fn column(text: &str) -> Result<(String, String), String> {
+/// The syntax of --column.
+pub fn column(text: &str) -> Result<(String, String), String> {
     let (name, heading) = text.split_once('=').ok_or("no \"=\"; write NAME=HEADING")?;
     Ok((name.trim().to_owned(), heading.trim().to_owned()))
 }

@@ -15,8 +15,7 @@ use trackbed_report::handover;
 use crate::ending::Ending;
 use crate::output::{self, shell_word, tell};
 
-pub use arguments::Arguments;
-pub(super) use build::outline;
+pub use arguments::{Arguments, column};
 
 /// Builds, shows or merges tables.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {

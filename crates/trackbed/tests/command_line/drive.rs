@@ -1,0 +1,141 @@
+//! `trackbed drive`: logs of modems become a drive.
+
+use std::fmt::Write as _;
+
+use trackbed_core::Time;
+use trackbed_railway::motion::Track;
+use trackbed_railway::radio::{LinkDirection, RadioTimeline, Service, timelines_from_text};
+
+use crate::support::Scratch;
+
+/// What the model of a railway does to the links is exported as logs of three devices, imported, and ridden again.
+#[test]
+fn a_ride_that_was_exported_to_logs_and_imported_is_the_same_ride() {
+    let scratch = Scratch::new();
+    let railway = "length = \"8 km\"\nprofile = \"3gpp\"\ninterruption = \"500 ms\"\n";
+    scratch.succeed(
+        "handover build --rides 20 --direction forward -o line.geojson --set length=8km --set profile=3gpp \
+         --set interruption=500ms",
+    );
+    let scenario = |radio: &str| {
+        format!(
+            "protocol = \"mptcp\"\ncongestion = \"lia\"\nruns = 1\n[radio]\n{radio}table = \"line.geojson\"\n\
+             foresight = [\"none\", \"pha\", \"pha-d\"]\n[workload]\nkind = \"flow\"\nduration = \"24 s\"\n"
+        )
+    };
+    scratch.write(
+        "model.toml",
+        &scenario(&format!(
+            "{railway}gps-error = \"0 m\"\ngps-lag = \"0 ms\"\nduration = \"25 s\"\n"
+        )),
+    );
+    scratch.succeed("run model.toml --out model");
+    scratch.succeed("replay model 0 0 --out one");
+    let timelines = timelines_from_text(&scratch.read("one/radio-timeline.csv")).unwrap();
+    for timeline in &timelines {
+        scratch.write(&format!("{}.csv", timeline.operator), &modem(timeline));
+    }
+    scratch.write("gps.csv", &positions(&scratch.read("one/radio-signal.csv")));
+    scratch.succeed("drive import A=A.csv B=B.csv gps.csv -o drive.csv --table learnt.geojson");
+
+    let again = timelines_from_text(&scratch.read("drive.csv")).unwrap();
+    for (one, other) in timelines.iter().zip(&again) {
+        let cells = |timeline: &RadioTimeline| {
+            let handovers = timeline.handovers.iter();
+            handovers.map(|one| (one.from.clone(), one.to.clone())).collect::<Vec<_>>()
+        };
+        assert!(cells(one) == cells(other) && !cells(one).is_empty(), "{one:?}");
+        for (one, other) in one.handovers.iter().zip(&other.handovers) {
+            for (one, other) in [(one.command, other.command), (one.end, other.end)] {
+                let apart_s = one.as_secs_f64() - other.as_secs_f64();
+                assert!(apart_s.abs() < 0.02, "{one:?} {other:?}");
+            }
+        }
+    }
+    scratch.write("again.toml", &scenario("timeline = \"drive.csv\"\n"));
+    scratch.succeed("run again.toml --out again");
+    let [one, other] = ["model", "again"].map(|out| scratch.json(&format!("{out}/results.json")));
+    for cell in 0..3 {
+        for metric in ["goodput_mbps", "gap_ms"] {
+            let [one, other] = [&one, &other]
+                .map(|results| results["cells"][cell]["metrics"][metric]["mean"].as_f64().unwrap());
+            assert!((one / other - 1.0).abs() < 0.05, "{metric} of cell {cell}: {one}, {other}");
+        }
+    }
+    scratch.succeed("drive show drive.csv --table learnt.geojson --svg drive.svg");
+    assert!(scratch.read("drive.svg").contains("throughput (Mbit/s)"));
+}
+
+/// A line every 10 ms, at times since 1970.
+fn modem(timeline: &RadioTimeline) -> String {
+    let mut text = "time,throughput_mbps,rtt_ms,cell\n".to_owned();
+    let held = timeline.spells(LinkDirection::Down, Service::Held);
+    let rates = timeline.rates(LinkDirection::Down);
+    let [up, down] = LinkDirection::BOTH.map(|direction| timeline.delays(direction));
+    for step in 0..2_500 {
+        let at = Time::from_millis(10 * step);
+        let is_held = held.iter().any(|(from, until)| *from <= at && at < *until);
+        let mbps = if is_held { 0.0 } else { last(&rates, at).as_bps() as f64 / 1e6 };
+        let rtt = last(&up, at) + last(&down, at);
+        let ended = timeline.handovers.iter().rev().find(|handover| handover.end <= at);
+        let cell = ended.map_or(&timeline.handovers[0].from, |handover| &handover.to);
+        let seconds = 1_767_225_600.0 + at.as_secs_f64();
+        let _ = writeln!(text, "{seconds:.3},{mbps},{:.3},{cell}", rtt.as_secs_f64() * 1e3);
+    }
+    text
+}
+
+fn last<T: Copy>(rows: &[(Time, T)], at: Time) -> T {
+    rows[rows.partition_point(|(from, _)| *from <= at) - 1].1
+}
+
+/// The positions of the signal's table, on the model's straight track.
+fn positions(signal: &str) -> String {
+    let track = Track::straight(8_000.0).unwrap();
+    let mut text = "time,latitude,longitude\n".to_owned();
+    let fields: Vec<&str> = signal.lines().nth(1).unwrap().split(',').collect();
+    let [at_ms, chainage_m]: [f64; 2] = [0, 2].map(|at| fields[at].parse().unwrap());
+    for tenth in 0..250 {
+        let since_s = f64::from(tenth) / 10.0;
+        // At 300 km/h.
+        let place = track.coordinates_at(chainage_m + (since_s - at_ms / 1e3) * 300.0 / 3.6);
+        let seconds = 1_767_225_600.0 + since_s;
+        let (latitude, longitude) = (place.latitude_deg(), place.longitude_deg());
+        let _ = writeln!(text, "{seconds:.4},{latitude:.9},{longitude:.9}");
+    }
+    text
+}
+
+#[test]
+fn logs_that_make_no_drive_are_refused_with_the_line_or_the_remedy() {
+    let scratch = Scratch::new();
+    let rows = "time,mbps\n1,20\n2,21\n3,20\n";
+    let refused = [
+        ("A=a.csv", "time,mbps\n1,20\n2,-3\n", "line 3: \"-3\" cannot be right"),
+        ("A=a.csv", "time,mbps\n1,20\n2,fast\n", "line 3"),
+        ("A=a.csv", "# notes\n\ntime,mbps\n1,20\n2\n", "line 5"),
+        ("A=a.csv", "time,mbps\n1,20\nsoon,3\n", "line 3: \"soon\" is not a valid time"),
+        ("a.csv", rows, "without an operator; write NAME=FILE"),
+        ("A=a.csv", "time,rtt_ms\n1,20\n2,30\n", "no throughput of A"),
+        ("A=a.csv", "time,mbps,cell\n2,20,7\n1,21,8\n", "not in order of time"),
+        ("A=a.csv", "mbps\n20\n", "no time or time_s"),
+        ("A=a.csv B=b.csv", rows, "do not overlap: throughput of A 1 to 3 s, throughput of B 11"),
+        ("A=a.csv --column cell=id", rows, "--column cell=id: no log has this heading"),
+        ("a.csv", "0\n1\n7\n", "a trace has no operator"),
+        ("A=a.csv --table t", rows, "the logs have no positions"),
+    ];
+    scratch.write("b.csv", "time,mbps\n11,20\n12,21\n");
+    for (logs, text, why) in refused {
+        scratch.write("a.csv", text);
+        scratch.trackbed(&format!("drive import {logs} -o d.csv")).says(2, &[why]);
+    }
+    // Foresight by times needs handovers, and by a table a table.
+    scratch.write("a.csv", "0\n300\n900\n2500\n");
+    scratch.succeed("drive import A=a.csv B=a.csv -o d.csv");
+    let run = "run train --part foresight --set radio.timeline=d.csv --unset radio.duration --set radio.foresight=";
+    for (foresight, why) in
+        [("oracle", "has no handovers"), ("pha", "does not contain the train's position")]
+    {
+        scratch.trackbed(&format!("{run}{foresight} --unset radio.profile")).says(2, &[why]);
+    }
+}
