@@ -68,7 +68,7 @@ impl Recording {
     pub fn take_trace(&mut self, rates_bps: &[f64], operator: &str) {
         let modem = self.modems.entry(operator.to_owned()).or_default();
         modem.is_relative = true;
-        (0..).zip(rates_bps).for_each(|(at, rate)| modem.down.add(f64::from(at), [*rate, 0.0]));
+        (0..).zip(rates_bps).for_each(|(at, rate)| modem.rate.add(f64::from(at), [*rate, 0.0]));
     }
 
     fn aligned(&mut self, seconds: f64) -> f64 {
@@ -94,10 +94,8 @@ impl Recording {
         }
         let Some(modem) = self.modems.get_mut(name) else { return Ok(()) };
         let (bins, value) = match &reading.measured {
-            Measured::Down(rate) => (&mut modem.down, *rate),
-            Measured::Up(rate) => (&mut modem.up, *rate),
+            Measured::Rate(rate) => (&mut modem.rate, *rate),
             Measured::RoundTrip(seconds) => (&mut modem.round_trip, *seconds),
-            Measured::Loss(share) => (&mut modem.loss, *share),
             Measured::Rsrp(dbm) => (&mut modem.rsrp, *dbm),
             Measured::Cell(cell) => {
                 return match modem.enter(at, cell) {
@@ -146,7 +144,7 @@ impl Recording {
         let mut spans = Vec::new();
         let (mut shortest, mut has_relative) = (f64::INFINITY, false);
         for (name, modem) in &self.modems {
-            let Some((from, until)) = modem.down.span() else {
+            let Some((from, until)) = modem.rate.span() else {
                 return Err(MotionError::new(format!(
                     "no throughput of {name}; add a column rate_mbps, rate_kbps or rate_bps, or name one with \
                      --column"

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use trackbed_core::{Bitrate, Ratio, Time};
+use trackbed_core::{Bitrate, Time};
 
 use super::bins::Bins;
 use crate::motion::Ride;
@@ -11,10 +11,8 @@ use crate::radio::{Handover, HandoverKind, LinkChange, LinkDirection, RadioTimel
 /// The readings of an operator's modem.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Modem {
-    pub down: Bins,
-    pub up: Bins,
+    pub rate: Bins,
     pub round_trip: Bins,
-    pub loss: Bins,
     pub rsrp: Bins,
     /// The last cell, and when it was read.
     cell: Option<(f64, String)>,
@@ -58,21 +56,17 @@ impl Modem {
         let delay = |[seconds, _]: [f64; 2]| {
             What::Delay(Duration::from_micros((seconds * 5e5).round() as u64))
         };
-        let loss =
-            |[share, _]: [f64; 2]| What::Loss(Ratio::from_parts((share * 1e6) as u64, 1_000_000));
-        let mut changes = window.changes(&self.down, &[LinkDirection::Down], rate);
-        let uplink = if self.up.is_empty() { &self.down } else { &self.up };
-        changes.extend(window.changes(uplink, &[LinkDirection::Up], rate));
-        changes.extend(window.changes(&self.round_trip, &LinkDirection::BOTH, delay));
-        changes.extend(window.changes(&self.loss, &LinkDirection::BOTH, loss));
+        let mut changes = window.changes(&self.rate, rate);
+        changes.extend(window.changes(&self.round_trip, delay));
         if self.round_trip.is_empty() {
             notes.push(format!("{name}: no round-trip times; 20 ms each way are assumed"));
             let what = What::Delay(DELAY);
-            let both = LinkDirection::BOTH;
-            changes.extend(both.map(|direction| LinkChange { at: Time::ZERO, direction, what }));
+            let at = Time::ZERO;
+            let delays = LinkDirection::BOTH.map(|direction| LinkChange { at, direction, what });
+            changes.extend(delays);
         }
         changes.sort_by_key(|change| (change.at, change.direction));
-        for (bins, what) in [(&self.down, "throughput"), (&self.round_trip, "round-trip times")] {
+        for (bins, what) in [(&self.rate, "throughput"), (&self.round_trip, "round-trip times")] {
             window.tell(bins, &format!("{what} of {name}"), "the last value holds", notes);
         }
         let outages = self.outages();
@@ -90,7 +84,7 @@ impl Modem {
     fn outages(&self) -> Vec<(f64, f64)> {
         let mut outages: Vec<(f64, f64)> = Vec::new();
         let mut since = None;
-        for (at, [rate, _]) in self.down.means() {
+        for (at, [rate, _]) in self.rate.means() {
             match (since, rate > 0.0) {
                 (None, false) => since = Some(at),
                 (Some(from), true) => {
@@ -146,12 +140,7 @@ impl Window {
     }
 
     /// The changes of a value, the first at the start.
-    fn changes(
-        self,
-        bins: &Bins,
-        directions: &[LinkDirection],
-        what: impl Fn([f64; 2]) -> What,
-    ) -> Vec<LinkChange> {
+    fn changes(self, bins: &Bins, what: impl Fn([f64; 2]) -> What) -> Vec<LinkChange> {
         let mut rows: Vec<(Time, What)> = Vec::new();
         for (at, value) in bins.means().take_while(|(at, _)| *at <= self.end) {
             let at = self.time(at).filter(|_| !rows.is_empty()).unwrap_or(Time::ZERO);
@@ -162,9 +151,8 @@ impl Window {
                 _ => rows.push((at, what)),
             }
         }
-        let both = |(at, what): (Time, What)| {
-            directions.iter().map(move |direction| LinkChange { at, direction: *direction, what })
-        };
+        let both =
+            |(at, what)| LinkDirection::BOTH.map(|direction| LinkChange { at, direction, what });
         rows.into_iter().flat_map(both).collect()
     }
 

@@ -1,4 +1,4 @@
-//! Recorded drives as text and as a picture.
+//! Recorded drives as pictures.
 
 use std::sync::Arc;
 
@@ -8,33 +8,6 @@ use trackbed_railway::motion::{Coordinates, MotionError, Ride, Track};
 use trackbed_railway::radio::{LinkDirection, RadioTimeline, RecordedDrive};
 
 use crate::plot::{Axis, Fill, Key, Look, Mark, Panel, Plot, Scale};
-use crate::table::{Align, Table as TextTable};
-
-/// A row for each handover.
-pub fn drive_text(drive: &RecordedDrive) -> String {
-    let titles = [
-        ("operator", Align::Left),
-        ("at s", Align::Right),
-        ("took s", Align::Right),
-        ("km", Align::Right),
-        ("from", Align::Left),
-        ("to", Align::Left),
-    ];
-    let mut rows = TextTable::new(titles);
-    for timeline in &drive.timelines {
-        for handover in &timeline.handovers {
-            rows.row([
-                timeline.operator.clone(),
-                format!("{:.1}", handover.command.as_secs_f64()),
-                format!("{:.2}", handover.end.since(handover.command).as_secs_f64()),
-                format!("{:.3}", handover.chainage_m / 1e3),
-                handover.from.clone(),
-                handover.to.clone(),
-            ]);
-        }
-    }
-    format!("{rows}\n")
-}
 
 /// The map with the handovers, and for each operator throughput over time, with handovers and the ranges of
 /// `table` below, as SVG 1.1.

@@ -8,7 +8,7 @@ use trackbed_railway::motion::Direction;
 
 use crate::table::{Align, Table as TextTable};
 
-pub use drive::{drive_svg, drive_text};
+pub use drive::drive_svg;
 pub use svg::svg;
 
 /// A table's content: a summary line, and a row for each range. `operators` are those to show, in

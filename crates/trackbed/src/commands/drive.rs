@@ -18,7 +18,7 @@ use trackbed_report::handover;
 
 use super::handover::{column, outline};
 use crate::ending::Ending;
-use crate::output::{self, shell_word, tell};
+use crate::output::{shell_word, tell};
 
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -31,7 +31,7 @@ enum DriveCommand {
     /// Make one drive of the logs of a train's modems and receivers
     #[command(after_long_help = IMPORT_EXAMPLES)]
     Import(ImportArguments),
-    /// Show the operators and handovers of a drive, and draw them along the track
+    /// Draw a drive: map, throughput, handovers, and where a table expects them
     Show(ShowArguments),
 }
 
@@ -43,15 +43,15 @@ Examples:
 
 Logs, one for each modem or one for all:
   table     time (seconds, milliseconds since 1970, or dates), and any of: latitude and longitude;
-            rate_mbps, rate_kbps or rate_bps (to the train), up_mbps or up_kbps, rtt_ms, loss_percent,
-            cell, rsrp, each with :OPERATOR where the log has several. A line for each change, as
-            simulators write them, will do. A value holds until the next one.
+            rate_mbps, rate_kbps or rate_bps, rtt_ms, cell, rsrp, each with :OPERATOR where the log
+            has several. A line for each event, as simulators write them, will do. A value holds
+            until the next one.
   GPX, NMEA positions, as for trackbed handover build
   trace     Mahimahi's: milliseconds at which 1,500 bytes may pass; it begins with the drive
 
 The drive lasts as long as all logs. A handover is a change of the cell; it takes as long as throughput is
-zero around it, or else from the last line of the old cell to the first of the new one. Throughput without
-up_mbps is that of both directions, and without rtt_ms 20 ms each way are assumed. Gaps are named.";
+zero around it, or else from the last line of the old cell to the first of the new one. Both directions
+have the same throughput and half of the round-trip time, or 20 ms if none was measured. Gaps are named.";
 
 #[derive(Debug, Args)]
 struct ImportArguments {
@@ -76,9 +76,9 @@ struct ShowArguments {
     /// Show where this handover table expects handovers
     #[arg(long, value_name = "FILE")]
     table: Option<PathBuf>,
-    /// Draw the map, throughput, handovers and ranges, and write the picture to FILE (SVG)
-    #[arg(long, value_name = "FILE")]
-    svg: Option<PathBuf>,
+    /// Write the picture to FILE (SVG)
+    #[arg(short, long, value_name = "FILE")]
+    output: PathBuf,
 }
 
 /// Imports or shows a drive.
@@ -185,13 +185,11 @@ fn show(arguments: &ShowArguments) -> anyhow::Result<()> {
     let text = text.with_context(|| format!("cannot read {}", arguments.drive.display()))?;
     let drive = drive_from_text(&text).map_err(|why| anyhow!("{why}"))?;
     let table = arguments.table.as_ref().map(|path| Table::load(path)).transpose()?;
-    if let Some(path) = &arguments.svg {
-        let picture =
-            handover::drive_svg(&drive, table.as_ref()).map_err(|why| anyhow!("{why}"))?;
-        fs::write(path, picture).with_context(|| format!("cannot write {}", path.display()))?;
-        tell(format_args!("picture: {}", shell_word(path)));
-    }
-    output::print(&handover::drive_text(&drive))
+    let picture = handover::drive_svg(&drive, table.as_ref()).map_err(|why| anyhow!("{why}"))?;
+    let path = &arguments.output;
+    fs::write(path, picture).with_context(|| format!("cannot write {}", path.display()))?;
+    tell(format_args!("picture: {}", shell_word(path)));
+    Ok(())
 }
 
 const HEAD_BYTES: u64 = 4_096;

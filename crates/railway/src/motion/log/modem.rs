@@ -64,15 +64,10 @@ pub(super) fn read(
 /// Headings, the value, its unit and the valid values.
 type Heading = (&'static [&'static str], fn(f64) -> Measured, f64, (f64, f64));
 
-const RATES: (f64, f64) = (0.0, 1e12);
-
 const NUMBERS: &[Heading] = &[
-    (&["rate_mbps", "throughput_mbps", "mbps"], Measured::Down, 1e6, RATES),
-    (&["rate_kbps", "throughput_kbps"], Measured::Down, 1e3, RATES),
-    (&["rate_bps", "throughput_bps"], Measured::Down, 1.0, RATES),
-    (&["up_mbps"], Measured::Up, 1e6, RATES),
-    (&["up_kbps"], Measured::Up, 1e3, RATES),
+    (&["rate_mbps", "throughput_mbps", "mbps"], Measured::Rate, 1e6, (0.0, 1e12)),
+    (&["rate_kbps", "throughput_kbps"], Measured::Rate, 1e3, (0.0, 1e12)),
+    (&["rate_bps", "throughput_bps"], Measured::Rate, 1.0, (0.0, 1e12)),
     (&["rtt_ms", "ping_ms"], Measured::RoundTrip, 1e-3, (0.0, 60.0)),
-    (&["loss_percent"], Measured::Loss, 1e-2, (0.0, 1.0)),
     (&["rsrp", "rsrp_dbm"], Measured::Rsrp, 1.0, (-200.0, 50.0)),
 ];

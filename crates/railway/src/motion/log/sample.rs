@@ -69,14 +69,10 @@ pub enum Measured {
     Cell(String),
     /// Its reference signal received power, in dBm.
     Rsrp(f64),
-    /// Throughput to the train, in bits per second.
-    Down(f64),
-    /// Throughput from the train, in bits per second.
-    Up(f64),
+    /// Throughput, in bits per second.
+    Rate(f64),
     /// The round-trip time, in seconds.
     RoundTrip(f64),
-    /// The share of lost packets.
-    Loss(f64),
 }
 
 /// The log of a drive.
