@@ -16,6 +16,7 @@ use crate::ending::Ending;
 use crate::output::{self, shell_word, tell};
 
 pub use arguments::{Arguments, column};
+pub(super) use build::outline;
 
 /// Builds, shows or merges tables.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
