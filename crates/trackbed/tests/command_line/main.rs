@@ -46,6 +46,7 @@ mod support;
 mod sweeps;
 mod untrusted;
 mod v2x;
+mod variants;
 mod verify;
 
 use std::io::{Read as _, Write as _};

@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead, Read as _};
 
+use trackbed_core::text::lines;
+
 use super::{DriveLog, LogFormat};
 use crate::motion::MotionError;
 
@@ -16,41 +18,29 @@ impl DriveLog {
         columns: &[(String, String)],
         mut take: impl FnMut(DriveLog) -> Result<(), MotionError>,
     ) -> Result<(), MotionError> {
-        let mut line = 0;
-        let (mut piece, mut format, mut heading) = (String::new(), None, String::new());
+        let (mut piece, mut line, mut above) = (String::new(), 0, 0);
+        let mut more = read_lines(&mut source, &mut piece, &mut line)?;
+        let format = LogFormat::of_text(&piece);
+        if format != LogFormat::Csv {
+            let rest = source.by_ref().take(WHOLE_MAX).read_to_string(&mut piece);
+            if rest.map_err(|why| unreadable(&why, line))? as u64 == WHOLE_MAX {
+                return Err(MotionError::new("it is longer than 256 MB; split it"));
+            }
+            return take(DriveLog::read(&piece, format, columns, true)?);
+        }
+        // With the comments above it, so that lines keep their numbers.
+        let heading_lines = lines(&piece).next().map_or(0, |(at, _)| at);
+        let heading = piece.split_inclusive('\n').take(heading_lines as usize);
+        let heading: String = heading.collect();
         loop {
-            let first = line;
-            piece.clear();
-            piece.push_str(&heading);
-            let more = read_lines(&mut source, &mut piece, &mut line)?;
-            let format = *format.get_or_insert_with(|| LogFormat::of_text(&piece));
-            if format == LogFormat::Csv {
-                if heading.is_empty() {
-                    // With empty lines and comments above it, so that lines keep their numbers.
-                    let end = trackbed_core::text::lines(&piece).next().map_or(0, |(at, _)| at);
-                    heading = piece.split_inclusive('\n').take(end as usize).collect();
-                    if !heading.is_empty() && !heading.ends_with('\n') {
-                        heading.push('\n');
-                    }
-                }
-            } else {
-                let rest = source.by_ref().take(WHOLE_MAX).read_to_string(&mut piece);
-                rest.map_err(|why| unreadable(&why, line))?;
-                if piece.len() as u64 >= WHOLE_MAX {
-                    return Err(MotionError::new("it is longer than 256 MB; split it"));
-                }
-            }
-            let above = match first {
-                0 => 0,
-                _ => first - heading.lines().count() as u64,
-            };
-            if first == 0 || !piece[heading.len()..].is_empty() {
-                let read = DriveLog::read(&piece, format, columns, true);
-                let mut log = read.map_err(|why| why.below(above))?;
-                log.readings.iter_mut().for_each(|reading| reading.line += above);
-                take(log)?;
-            }
-            if !more || format != LogFormat::Csv {
+            let read = DriveLog::read(&piece, format, columns, true);
+            let mut log = read.map_err(|why| why.below(above))?;
+            log.readings.iter_mut().for_each(|reading| reading.line += above);
+            take(log)?;
+            above = line - heading_lines;
+            piece.clone_from(&heading);
+            more = more && read_lines(&mut source, &mut piece, &mut line)?;
+            if piece.len() == heading.len() {
                 return Ok(());
             }
         }
