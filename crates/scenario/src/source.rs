@@ -44,6 +44,7 @@ const BUILT_IN: &[BuiltIn] = &[
     BuiltIn { name: "streaming", text: include_str!("../../../scenarios/streaming.toml") },
     BuiltIn { name: "migration", text: include_str!("../../../scenarios/migration.toml") },
     BuiltIn { name: "train", text: include_str!("../../../scenarios/train.toml") },
+    BuiltIn { name: "hsr", text: include_str!("../../../scenarios/hsr.toml") },
     BuiltIn { name: "edge", text: include_str!("../../../scenarios/edge.toml") },
     BuiltIn { name: "v2x", text: include_str!("../../../scenarios/v2x.toml") },
     BuiltIn { name: "quantum", text: include_str!("../../../scenarios/quantum.toml") },

@@ -27,6 +27,18 @@ impl PaperDocument {
 }
 
 impl Held {
+    /// The same without verdicts, for this reason.
+    #[must_use]
+    pub fn unjudged(mut self, reason: &str) -> Held {
+        for statement in self.statements.iter_mut().filter(|one| one.ours.is_some()) {
+            statement.verdict = Verdict::NotTestable;
+            statement.runs_needed = None;
+            statement.why = Some(reason.to_owned());
+            statement.evidence = None;
+        }
+        self
+    }
+
     /// The tested statements as checks: one that does not hold does not pass.
     pub fn checks(&self) -> Vec<Check> {
         let tried = |statement: &&Statement| statement.verdict != Verdict::NotTestable;

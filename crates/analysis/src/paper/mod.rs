@@ -85,6 +85,11 @@ pub fn more_runs(name: &str, plan: &Plan) -> BTreeMap<u32, u32> {
     (0..).zip(&plan.cells).filter_map(|(index, cell)| Some((index, least(cell)?))).collect()
 }
 
+/// Why the quick form of the scenario of the paper called `name` cannot judge its statements, if it cannot.
+pub fn quick(name: &str) -> Option<String> {
+    reference(name)?.quick
+}
+
 /// The study's figures of single runs, for the paper called `name`: `repeat` repeats a run, given
 /// its cell and run number.
 pub fn over_time(
@@ -133,7 +138,8 @@ fn judge(
     ours: &Ours<'_>,
     over: &Over<'_>,
 ) -> Result<Statement, DirectoryError> {
-    let over_settings = over(&statement.id_and_place());
+    let is_judged = statement.not_testable.is_none();
+    let over_settings = over(&statement.id_and_place()).filter(|_| is_judged);
     let (says, found) = (statement.says(), ours.found(&statement)?);
     let (verdict, runs_needed) = match (says, found) {
         _ if statement.not_testable.is_some() => (Verdict::NotTestable, None),

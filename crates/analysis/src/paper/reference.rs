@@ -17,6 +17,8 @@ use super::verdict::{SAME, Says};
 #[serde(deny_unknown_fields)]
 pub(super) struct Reference {
     pub title: String,
+    /// Why the scenario's quick form cannot judge the statements, if it cannot.
+    pub quick: Option<String>,
     /// What the study gives.
     #[serde(default)]
     pub given: Vec<Given>,

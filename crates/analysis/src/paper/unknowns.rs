@@ -165,10 +165,11 @@ impl Unknowns {
         Ok(InSetting { values: self.values(choice), found })
     }
 
-    /// What tells each statement from all others, in the order of the study.
+    /// What tells each statement that is judged from all others, in the order of the study.
     pub fn statements(&self) -> Vec<String> {
         let all = self.reference.statement.iter().flat_map(ReferenceStatement::each);
-        all.map(|statement| statement.id_and_place()).collect()
+        let is_judged = |one: &ReferenceStatement| one.not_testable.is_none() || one.anchor;
+        all.filter(is_judged).map(|statement| statement.id_and_place()).collect()
     }
 
     /// What was stored of the settings that were tried.
