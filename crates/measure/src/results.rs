@@ -256,7 +256,7 @@ pub struct CellResult {
 /// The size of a unit's task, and of the unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct VerifyingUnit {
-    /// Vehicles whose messages it verifies.
+    /// Vehicles whose messages it verifies; zero for those of a file.
     pub vehicles: u64,
     /// Its cores.
     pub cores: u64,

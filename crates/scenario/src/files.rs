@@ -1,6 +1,7 @@
 //! The files that a scenario names: each is read once, and identified by its contents.
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -91,6 +92,21 @@ impl Files {
             list(path, Path::new(""), &mut listing, &mut bytes)?;
             listing.sort();
             (digest(listing.join("\n").as_bytes()), bytes)
+        } else if std::fs::metadata(path).is_ok_and(|file| file.len() > FILE_BYTES_MAX) {
+            // Whoever reads such a file does so piece by piece.
+            let fail = |why: std::io::Error| format!("cannot read {}: {why}", path.display());
+            let mut hash = Sha256::new();
+            let mut file = files::open(path).map_err(fail)?;
+            let mut piece = vec![0; 1 << 20];
+            let mut bytes = 0;
+            loop {
+                let len = file.read(&mut piece).map_err(fail)?;
+                if len == 0 {
+                    break (hex(&hash.finalize()), bytes);
+                }
+                hash.update(&piece[..len]);
+                bytes += len as u64;
+            }
         } else {
             let contents = self.contents(path)?;
             (digest(&contents), contents.len() as u64)
@@ -150,7 +166,11 @@ pub(crate) fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
 }
 
 pub(crate) fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A day of media in three resolutions fits; a mistaken path to the root does not.

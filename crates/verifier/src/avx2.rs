@@ -7,10 +7,10 @@
 //! both are below 2^28.5.
 
 use std::arch::x86_64::{
-    __m256i, _mm_cvtsi64_si128, _mm256_add_epi64, _mm256_and_si256, _mm256_blendv_epi8,
-    _mm256_castsi256_pd, _mm256_cmpeq_epi64, _mm256_loadu_si256, _mm256_movemask_pd,
-    _mm256_mul_epu32, _mm256_or_si256, _mm256_permute2x128_si256, _mm256_set_epi64x,
-    _mm256_set1_epi64x, _mm256_setzero_si256, _mm256_sll_epi64, _mm256_srl_epi64, _mm256_sub_epi64,
+    __m256i, _mm256_add_epi64, _mm256_and_si256, _mm256_blendv_epi8, _mm256_castsi256_pd,
+    _mm256_cmpeq_epi64, _mm256_loadu_si256, _mm256_movemask_pd, _mm256_mul_epu32, _mm256_or_si256,
+    _mm256_permute2x128_si256, _mm256_set_epi64x, _mm256_set1_epi64x, _mm256_setzero_si256,
+    _mm256_slli_epi64, _mm256_sllv_epi64, _mm256_srli_epi64, _mm256_srlv_epi64, _mm256_sub_epi64,
     _mm256_unpackhi_epi64, _mm256_unpacklo_epi64, _mm256_xor_si256,
 };
 
@@ -133,15 +133,15 @@ impl Vector {
         let nothing = const { minuend(0, 30) };
         let mut tidy = self.carried();
         for limbs in &mut tidy.0 {
-            let high = shifted_right(limbs[9], 22);
+            let high = _mm256_srli_epi64::<22>(limbs[9]);
             limbs[9] = _mm256_and_si256(limbs[9], limb((1 << 22) - 1));
             for (value, more) in limbs.iter_mut().zip(nothing) {
                 *value = _mm256_add_epi64(*value, limb(more));
             }
             limbs[0] = _mm256_add_epi64(limbs[0], high);
-            limbs[3] = _mm256_sub_epi64(limbs[3], shifted_left(high, 18));
-            limbs[7] = _mm256_sub_epi64(limbs[7], shifted_left(high, 10));
-            limbs[8] = _mm256_add_epi64(limbs[8], shifted_left(high, 16));
+            limbs[3] = _mm256_sub_epi64(limbs[3], _mm256_slli_epi64::<18>(high));
+            limbs[7] = _mm256_sub_epi64(limbs[7], _mm256_slli_epi64::<10>(high));
+            limbs[8] = _mm256_add_epi64(limbs[8], _mm256_slli_epi64::<16>(high));
         }
         tidy.carried()
     }
@@ -243,18 +243,6 @@ fn limb(limb: u64) -> __m256i {
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn shifted_right(value: __m256i, bits: i64) -> __m256i {
-    _mm256_srl_epi64(value, _mm_cvtsi64_si128(bits))
-}
-
-#[target_feature(enable = "avx2")]
-#[inline]
-fn shifted_left(value: __m256i, bits: i64) -> __m256i {
-    _mm256_sll_epi64(value, _mm_cvtsi64_si128(bits))
-}
-
-#[target_feature(enable = "avx2")]
-#[inline]
 fn product(a: &Half, b: &Half) -> Half {
     reduced(|column| {
         let mut sum = _mm256_setzero_si256();
@@ -298,16 +286,16 @@ fn reduced(of: impl Fn(usize) -> __m256i) -> Half {
             let mut sum = _mm256_add_epi64(of($column), carry);
             let factor = |back: usize| ($column as usize).checked_sub(back).and_then(|at| factors.get(at));
             if let Some(factor) = factor(3) {
-                sum = _mm256_add_epi64(sum, shifted_left(*factor, 18));
+                sum = _mm256_add_epi64(sum, _mm256_slli_epi64::<18>(*factor));
             }
             if let Some(factor) = factor(7) {
-                sum = _mm256_add_epi64(sum, shifted_left(*factor, 10));
+                sum = _mm256_add_epi64(sum, _mm256_slli_epi64::<10>(*factor));
             }
             if let Some(factor) = factor(8) {
                 sum = _mm256_add_epi64(sum, _mm256_mul_epu32(*factor, ninth));
             }
             if let Some(factor) = factor(9) {
-                sum = _mm256_add_epi64(sum, _mm256_sub_epi64(shifted_left(*factor, 22), *factor));
+                sum = _mm256_add_epi64(sum, _mm256_sub_epi64(_mm256_slli_epi64::<22>(*factor), *factor));
             }
             let low = _mm256_and_si256(sum, mask);
             let of_result = ($column as usize).checked_sub(LIMBS).and_then(|at| result.get_mut(at));
@@ -317,7 +305,7 @@ fn reduced(of: impl Fn(usize) -> __m256i) -> Half {
                 (None, Some(limb)) => *limb = if $column == 19 { sum } else { low },
                 (None, None) => {}
             }
-            carry = shifted_right(sum, BITS as i64);
+            carry = _mm256_srli_epi64::<26>(sum);
         )+};
     }
     columns!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19);
@@ -330,7 +318,7 @@ fn reduced(of: impl Fn(usize) -> __m256i) -> Half {
 #[inline]
 fn carry(mut limbs: Half) -> Half {
     for i in 0..LIMBS - 1 {
-        limbs[i + 1] = _mm256_add_epi64(limbs[i + 1], shifted_right(limbs[i], BITS as i64));
+        limbs[i + 1] = _mm256_add_epi64(limbs[i + 1], _mm256_srli_epi64::<26>(limbs[i]));
         limbs[i] = _mm256_and_si256(limbs[i], limb(LIMB));
     }
     limbs
@@ -353,11 +341,12 @@ fn load(integers: [*const u64; 8]) -> Vector {
             _mm256_permute2x128_si256::<0x31>(odd, odd_2),
         ];
         std::array::from_fn(|i| {
-            let (word, shift) = (BITS * i / 64, (BITS * i % 64) as i64);
-            let low = shifted_right(words[word], shift);
+            let (word, shift) = (BITS * i / 64, (BITS * i % 64) as u64);
+            let low = _mm256_srlv_epi64(words[word], limb(shift));
             let next = words.get(word + 1).filter(|_| shift > 0);
-            let all =
-                next.map_or(low, |next| _mm256_or_si256(low, shifted_left(*next, 64 - shift)));
+            let all = next.map_or(low, |next| {
+                _mm256_or_si256(low, _mm256_sllv_epi64(*next, limb(64 - shift)))
+            });
             _mm256_and_si256(all, limb(LIMB))
         })
     };

@@ -37,6 +37,7 @@ pub use contract::{
 };
 pub use data::generate as generate_data;
 pub use registry::{find, registry};
+pub use signatures::OnThisThread;
 
 #[cfg(test)]
 mod tests {

@@ -7,7 +7,7 @@ use trackbed_verifier::cache::{KeyCache, Policy};
 use trackbed_verifier::{Digest, Item, Path, PublicKey, Signature, Verifier};
 
 /// Verifies on the calling thread, one message at a time.
-pub(crate) struct OnThisThread {
+pub struct OnThisThread {
     keys: KeyCache,
     verifier: Verifier,
 }
@@ -16,7 +16,8 @@ pub(crate) struct OnThisThread {
 pub(crate) const TABLE_AFTER: u32 = 3;
 
 impl OnThisThread {
-    pub(crate) fn new(policy: Policy) -> OnThisThread {
+    /// With tables of keys as the policy has it.
+    pub fn new(policy: Policy) -> OnThisThread {
         OnThisThread { keys: KeyCache::new(policy, Path::fastest()), verifier: Verifier::new() }
     }
 

@@ -1,5 +1,7 @@
 //! Whether a unit keeps up with the vehicles of a crossing.
 
+use std::collections::BTreeSet;
+
 use trackbed_measure::results::CellResult;
 
 use super::names::Names;
@@ -15,12 +17,10 @@ pub(super) const METRIC: &str = "late_verdict_ratio";
 pub(super) fn keeping_up(section: &Section<'_>) -> Option<String> {
     let cells: Vec<&CellResult> = section.results().filter(|cell| cell.unit.is_some()).collect();
     let names = Names::new(section.document, &cells, &cells);
-    let mut vehicles: Vec<u64> =
-        cells.iter().filter_map(|cell| Some(cell.unit?.vehicles)).collect();
-    vehicles.dedup();
-    let of = match vehicles.as_slice() {
-        [] => return None,
-        [vehicles] => format!(" for {vehicles} vehicles"),
+    let vehicles: BTreeSet<u64> = cells.iter().filter_map(|it| Some(it.unit?.vehicles)).collect();
+    let of = match (vehicles.len(), vehicles.first()?) {
+        (1, 0) => " for these vehicles".to_owned(),
+        (1, vehicles) => format!(" for {vehicles} vehicles"),
         _ => String::new(),
     };
     let is_enough = |cell: &&CellResult| mean(cell, METRIC).is_some_and(|late| late < LATE_MOST);
@@ -33,15 +33,17 @@ pub(super) fn keeping_up(section: &Section<'_>) -> Option<String> {
             let name = if name.is_empty() { name } else { format!("{name}: ") };
             Some(format!("{name}{}", outcome(cell)?))
         };
-        let texts: Vec<String> = cells.iter().filter_map(text).collect();
-        let more = texts.len().saturating_sub(SHOWN_MAX);
-        let rest = if more > 0 { format!("; {more} others") } else { String::new() };
-        let shown = texts.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join("; ");
-        (!texts.is_empty()).then(|| format!("{title}{of}: {shown}{rest}."))
+        let mut texts: Vec<String> = cells.iter().filter_map(text).collect();
+        if texts.len() > SHOWN_MAX {
+            texts.push(format!("{} others", texts.len() - SHOWN_MAX));
+            texts.drain(SHOWN_MAX..cells.len());
+        }
+        (!texts.is_empty()).then(|| format!("{title}{of}: {}.", texts.join("; ")))
     };
-    let sentences = [list("Enough", &enough), list("Not enough", &short)];
-    Some(sentences.into_iter().flatten().collect::<Vec<_>>().join(" "))
-        .filter(|all| !all.is_empty())
+    match (list("Enough", &enough), list("Not enough", &short)) {
+        (Some(enough), Some(short)) => Some(format!("{enough} {short}")),
+        (enough, short) => enough.or(short),
+    }
 }
 
 /// `42 % of 4 cores, p99 1.1 ms`, or `42 % of 4 cores, 31 % late`

@@ -179,8 +179,12 @@ fn page(plan: &Plan, archive: &str) -> anyhow::Result<String> {
 }
 
 fn capture(bytes: &[u8]) -> anyhow::Result<String> {
-    let (messages, packets, end) = v2x::messages(bytes);
-    ensure!(!messages.is_empty(), "no signed message in {}{end}", count(packets, "packet"));
-    let others = count(packets - messages.len(), "other packet");
-    Ok(format!("{}, {others} skipped{end}", count(messages.len(), "signed message")))
+    let mut messages = 0;
+    let (packets, end) = v2x::messages(bytes, |_| {
+        messages += 1;
+        Ok(())
+    })?;
+    ensure!(messages > 0, "no signed message in {}{end}", count(packets, "packet"));
+    let others = count(packets - messages, "other packet");
+    Ok(format!("{}, {others} skipped{end}", count(messages, "signed message")))
 }

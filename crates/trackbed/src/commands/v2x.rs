@@ -1,18 +1,21 @@
-//! `trackbed v2x`: decodes V2X messages and certificates.
+//! `trackbed v2x`: decodes V2X messages and certificates, and verifies messages.
+
+mod verdict;
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use pcap_parser::traits::PcapNGPacketBlock as _;
 use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
-use serde_json::Value;
-use trackbed_v2x::{Refusal, json};
+use trackbed_v2x::{Refusal, SignedMessage, json};
 
 use crate::ending::Ending;
 use crate::output::{self, tell};
+use verdict::Judge;
 
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -23,7 +26,7 @@ pub struct Arguments {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub enum V2xCommand {
-    /// Decode a signed message or a certificate (IEEE 1609.2, TS 103 097) to JSON
+    /// Decode signed messages or a certificate (IEEE 1609.2, TS 103 097) to JSON
     #[command(after_long_help = DECODE_EXAMPLES)]
     Decode(DecodeArguments),
 }
@@ -32,59 +35,89 @@ const DECODE_EXAMPLES: &str = "\
 Examples:
   trackbed v2x decode cam.oer
   xxd -p cam.oer | trackbed v2x decode -
-  trackbed v2x decode drive.pcapng
+  tcpdump -i wlan0 -w - | trackbed v2x decode -
+  trackbed v2x decode drive.pcapng --verify --roots authorities.oer
 
 FILE contains one message or one certificate, binary or in hexadecimal (also with 0x or colons), or is a
 capture (pcap or pcapng) of GeoNetworking or WSMP, whatever carries these: its signed messages are a list,
 and the other packets are counted. \"data\" contains a message's fields under
 the names of the standard (JSON encoding rules), \"payload\" the fields of the CAM, DENM or BSM in it. The
-names of certificates are computed. Signatures are not verified.";
+names of certificates are computed.
+
+With --verify, \"verdict\" is valid, invalid with a \"reason\", or unknown: the certificate was not received
+before, or the application is none of CAM, DENM and BSM. \"cpu_us\" is the processor time of all checks. A message
+of a capture is judged at the time of its packet, one without such a time at that of its signature. The place of the
+receiver does not matter.
+
+Exit status: 0 success, 1 a message is invalid, 2 bad input or something failed.";
 
 #[derive(Debug, Args)]
 pub struct DecodeArguments {
     /// The file to decode; - is standard input
     pub file: PathBuf,
+    /// Verify each message: its form, times, permissions, chain and signatures
+    #[arg(long, requires = "roots")]
+    pub verify: bool,
+    /// Trust the root certificates in FILE, and the authorities in it that these certified: one after the other, binary
+    /// or in hexadecimal
+    #[arg(long, value_name = "FILE", requires = "verify")]
+    pub roots: Option<PathBuf>,
 }
 
-/// Prints a message or a certificate as JSON.
+/// Prints messages or a certificate as JSON.
 ///
 /// # Errors
 /// If the file cannot be read, or is neither a message nor a certificate.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
-    let V2xCommand::Decode(arguments) = &arguments.command;
-    let path = &arguments.file;
-    let bytes = read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let shown = match is_capture(&bytes) {
-        true => {
-            let (messages, packets, end) = messages(&bytes);
-            let others = packets - messages.len();
-            tell(format_args!("{} signed messages, {others} other packets{end}", messages.len()));
-            Value::Array(messages)
-        }
-        false => json::describe(&unhex(&bytes)).with_context(|| {
+    let V2xCommand::Decode(DecodeArguments { file: path, roots, .. }) = &arguments.command;
+    let mut judge = roots.as_deref().map(Judge::new).transpose()?;
+    let unreadable = || format!("cannot read {}", path.display());
+    let mut source: Box<dyn Read + Send> = match path.to_str() {
+        Some("-") => Box::new(io::stdin()),
+        _ => Box::new(File::open(path).with_context(unreadable)?),
+    };
+    let mut bytes = Vec::new();
+    source.by_ref().take(4).read_to_end(&mut bytes).with_context(unreadable)?;
+    if is_capture(&bytes) {
+        decode_capture(io::Cursor::new(bytes).chain(source), judge.as_mut())?;
+    } else {
+        source.take(MAX_LEN).read_to_end(&mut bytes).with_context(unreadable)?;
+        let bytes = unhex(&bytes);
+        let mut shown = json::describe(&bytes).with_context(|| {
             let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=\r\n".contains(byte);
             let advice = match bytes.iter().all(is_base64) {
                 true => "; if it is base64, write base64 -d FILE | trackbed v2x decode -",
                 false => "",
             };
             format!("{} is not a signed message or certificate{advice}", path.display())
-        })?,
-    };
-    output::print(&output::json(&shown)?)?;
-    Ok(Ending::Success)
+        })?;
+        if let Some(judge) = judge.as_mut().filter(|_| shown["type"] == "signed-message") {
+            judge.judge(&bytes, None, &mut shown);
+        }
+        output::print(&output::json(&shown)?)?;
+    }
+    Ok(judge.map_or(Ending::Success, |judge| judge.end()))
 }
 
-/// Hours of a busy crossing; longer input is cut.
-const MAX_LEN: u64 = 256 << 20;
-
-fn read(path: &Path) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    match path.to_str() {
-        Some("-") => io::stdin().lock().take(MAX_LEN).read_to_end(&mut bytes)?,
-        _ => File::open(path)?.take(MAX_LEN).read_to_end(&mut bytes)?,
-    };
-    Ok(bytes)
+/// Prints the signed messages of a capture one after the other, as a list.
+fn decode_capture(capture: impl Read + Send, mut judge: Option<&mut Judge>) -> anyhow::Result<()> {
+    let mut found = 0;
+    let (packets, end) = messages(capture, |Found { packet, at, bytes }| {
+        let Ok(mut shown) = json::message(bytes) else { return Ok(()) };
+        shown["packet"] = packet.into();
+        if let Some(judge) = &mut judge {
+            judge.judge(bytes, at, &mut shown);
+        }
+        found += 1;
+        output::print(&format!("{}{shown:#}", if found == 1 { "[" } else { ",\n" }))
+    })?;
+    output::print(if found == 0 { "[]\n" } else { "]\n" })?;
+    tell(format_args!("{found} signed messages, {} other packets{end}", packets - found));
+    Ok(())
 }
+
+/// The limit of a file that is no capture.
+const MAX_LEN: u64 = 16 << 20;
 
 /// Whether it begins as pcap, with times in microseconds or nanoseconds and in either byte order, or pcapng.
 pub(super) fn is_capture(bytes: &[u8]) -> bool {
@@ -93,38 +126,75 @@ pub(super) fn is_capture(bytes: &[u8]) -> bool {
     first.is_some_and(|first| pcap(first) || pcap(first.swap_bytes()) || first == 0x0a0d_0d0a)
 }
 
-/// The signed messages in a capture, each with the number of its packet, the number of packets, and how it ends.
-pub(super) fn messages(capture: &[u8]) -> (Vec<Value>, usize, &'static str) {
+/// A signed message in a capture.
+pub(super) struct Found<'a> {
+    /// The number of its packet.
+    pub packet: usize,
+    /// The time of its packet, since 1970.
+    pub at: Option<Duration>,
+    pub bytes: &'a [u8],
+}
+
+/// Reads the signed messages in a capture; returns the number of packets, and how it ends.
+pub(super) fn messages(
+    capture: impl Read + Send,
+    mut each: impl FnMut(Found<'_>) -> anyhow::Result<()>,
+) -> anyhow::Result<(usize, &'static str)> {
     const DAMAGED: &str = "; what follows is damaged";
-    let (mut found, mut packets) = (Vec::new(), 0);
-    let Ok(mut reader) = create_reader(1 << 20, capture) else { return (found, packets, DAMAGED) };
+    let (mut packet, mut is_nanos, mut interfaces) = (0, false, Vec::new());
+    let Ok(mut reader) = create_reader(1 << 20, capture) else { return Ok((packet, DAMAGED)) };
     loop {
         let (len, block) = match reader.next() {
             Ok(next) => next,
-            Err(PcapError::Eof) => return (found, packets, ""),
+            Err(PcapError::Eof) => return Ok((packet, "")),
             Err(PcapError::Incomplete(_)) => match reader.refill() {
                 Ok(()) => continue,
-                Err(_) => return (found, packets, DAMAGED),
+                Err(_) => return Ok((packet, DAMAGED)),
             },
-            Err(_) => return (found, packets, DAMAGED),
+            Err(_) => return Ok((packet, DAMAGED)),
         };
-        let frame = match &block {
-            PcapBlockOwned::Legacy(packet) => Some(packet.data),
-            PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => Some(packet.packet_data()),
-            PcapBlockOwned::NG(Block::SimplePacket(packet)) => Some(packet.packet_data()),
-            _ => None,
+        let (frame, at) = match &block {
+            PcapBlockOwned::LegacyHeader(header) => {
+                is_nanos = header.is_nanosecond_precision();
+                (None, None)
+            }
+            PcapBlockOwned::Legacy(packet) => {
+                let nanos = packet.ts_usec.saturating_mul(if is_nanos { 1 } else { 1_000 });
+                (Some(packet.data), Some(Duration::new(packet.ts_sec.into(), nanos)))
+            }
+            PcapBlockOwned::NG(Block::SectionHeader(_)) => {
+                interfaces.clear();
+                (None, None)
+            }
+            PcapBlockOwned::NG(Block::InterfaceDescription(one)) => {
+                // A hostile capture may have many; no real one has.
+                if interfaces.len() < 1_024 {
+                    interfaces.push((one.ts_offset() as u64, one.ts_resolution()));
+                }
+                (None, None)
+            }
+            PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => {
+                let at = interfaces.get(packet.if_id as usize).and_then(|(offset, resolution)| {
+                    let (seconds, part) = packet.decode_ts(*offset, (*resolution)?);
+                    let nanos =
+                        u128::from(part) * 1_000_000_000 / u128::from((*resolution)?.max(1));
+                    Some(Duration::new(seconds.into(), u32::try_from(nanos).ok()?))
+                });
+                (Some(packet.packet_data()), at)
+            }
+            PcapBlockOwned::NG(Block::SimplePacket(packet)) => (Some(packet.packet_data()), None),
+            PcapBlockOwned::NG(_) => (None, None),
         };
-        packets += usize::from(frame.is_some());
-        if let Some(mut message) = frame.and_then(message_in) {
-            message["packet"] = packets.into();
-            found.push(message);
+        packet += usize::from(frame.is_some());
+        if let Some(bytes) = frame.and_then(message_in) {
+            each(Found { packet, at, bytes })?;
         }
         reader.consume(len);
     }
 }
 
 /// The signed message behind the headers of GeoNetworking or WSMP, wherever the frame names these.
-fn message_in(frame: &[u8]) -> Option<Value> {
+fn message_in(frame: &[u8]) -> Option<&[u8]> {
     frame.windows(2).take(LINK_HEADERS_MAX).enumerate().find_map(|(at, kind)| {
         let packet = &frame[at + 2..];
         let message = match kind {
@@ -133,12 +203,13 @@ fn message_in(frame: &[u8]) -> Option<Value> {
             [0x88, 0xdc] => short_message(packet)?,
             _ => return None,
         };
-        match json::message(message) {
+        match SignedMessage::decode(message) {
             // Padding or a checksum of the frame.
             Err(Refusal::TrailingBytes { len, .. }) => {
-                json::message(&message[..message.len().saturating_sub(len)]).ok()
+                let message = &message[..message.len().saturating_sub(len)];
+                SignedMessage::decode(message).ok().map(|_| message)
             }
-            read => read.ok(),
+            read => read.ok().map(|_| message),
         }
     })
 }

@@ -1,5 +1,14 @@
 //! `trackbed v2x`: decodes a message of a real car.
 
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use trackbed_core::{Ratio, Seed, Time};
+use trackbed_v2x::ItsTime;
+use trackbed_v2x::location::Position;
+use trackbed_v2x::traffic::{Crossing, Kind, Origin, Traffic, Transmission};
+
 use super::*;
 
 #[test]
@@ -51,6 +60,41 @@ fn a_cam_is_shown_from_bytes_and_from_digits() {
     assert_eq!(scratch.succeed("v2x decode cam.hex").json(), shown);
     assert_eq!(shown["psid"], 36);
     assert_eq!(shown["payload"]["header"]["stationID"], 0x1a3f_3d39);
+}
+
+/// One in five of ten vehicles' messages is forged; the root and the authority are one after the other in a file.
+#[test]
+fn messages_of_a_capture_are_verified_by_roots() {
+    let scratch = Scratch::new();
+    let epoch = Duration::from_secs(1_700_000_000);
+    let forged = Ratio::from_parts(1, 5);
+    let crossing = Crossing { roads: 1, lanes: 1, kind: Kind::Cam, forged, ..Crossing::default() };
+    let (seed, here) = (Seed::of_run(1, 0), Position::default());
+    let traffic = Traffic::new(crossing, &seed, here, ItsTime::from_unix(epoch)).unwrap();
+    let root = traffic.infrastructure().root().certificate().bytes().to_vec();
+    let authority = traffic.authority().certificate().bytes().to_vec();
+    scratch.write("roots.oer", &[root, authority].concat());
+    let sent: Vec<Transmission> = traffic.take(100).collect();
+    let mut capture =
+        [0xa1b2_3c4d_u32, 0x0004_0002, 0, 0, 65_535, 1].map(u32::to_le_bytes).concat();
+    for message in &sent {
+        let at = epoch + message.at.since(Time::ZERO);
+        let frame = [&[0; 12], &[0x89, 0x47, 0x12, 0, 0x50, 1][..], &message.bytes].concat();
+        let len = frame.len() as u32;
+        let header = [at.as_secs() as u32, at.subsec_nanos(), len, len];
+        capture.extend([header.map(u32::to_le_bytes).concat(), frame].concat());
+    }
+    scratch.write("a.pcap", &capture);
+    let ended = scratch.trackbed("v2x decode a.pcap --verify --roots roots.oer");
+    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    for (shown, sent) in ended.json().as_array().unwrap().iter().zip(&sent) {
+        let is_forged = sent.origin == Origin::Forged;
+        assert_eq!(shown["verdict"], if is_forged { "invalid" } else { "valid" }, "{shown}");
+        assert_eq!(shown["reason"].is_string(), is_forged);
+    }
+    assert!(ended.stderr.contains("100 signed messages, 0 other packets"), "{}", ended.stderr);
+    scratch
+        .refuse("v2x decode a.pcap --verify --roots a.pcap", &["--roots a.pcap", "certificate 1"]);
 }
 
 /// A model is not this machine, and the Xeon was measured on one core.

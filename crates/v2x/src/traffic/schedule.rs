@@ -62,7 +62,7 @@ pub struct Schedule {
 
 /// A place in the crossing, and its current vehicle.
 #[derive(Clone, Debug)]
-struct Slot {
+pub(super) struct Slot {
     pseudonym: Option<u64>,
     certificate_due: Time,
     count: u8,
@@ -82,12 +82,7 @@ impl Schedule {
         for vehicle in 0..crossing.vehicles() {
             let due = Time::ZERO + phase.span(Duration::ZERO, interval);
             turns.push(Reverse((due, vehicle, due)));
-            slots.push(Slot {
-                pseudonym: None,
-                certificate_due: Time::ZERO,
-                count: 0,
-                trigger: CamTrigger::new(Duration::ZERO),
-            });
+            slots.push(Slot::new());
         }
         if crossing.flood_hz > 0 {
             turns.push(Reverse((Time::ZERO, crossing.vehicles(), Time::ZERO)));
@@ -111,32 +106,9 @@ impl Schedule {
             heading_ddeg: self.heading_ddeg(slot),
             speed_cm_s: u16::try_from(self.crossing.speed_m_s * 100).unwrap_or(u16::MAX),
         };
-        let pseudonym = self.pseudonym(slot, follower, due);
+        let pseudonym = pseudonym(&self.crossing, slot, follower, due);
         let state = self.slots.get_mut(slot as usize)?;
-        let low_frequency = match self.crossing.pace {
-            Pace::Every(_) => true,
-            Pace::Triggered => state.trigger.check(due, &dynamics)?.low_frequency,
-        };
-        if state.pseudonym.replace(pseudonym) != Some(pseudonym) {
-            state.certificate_due = due;
-        }
-        state.count = state.count.wrapping_add(1);
-        let has_certificate = due >= state.certificate_due;
-        if has_certificate {
-            state.certificate_due = due + self.crossing.certificate_every;
-        }
-        let is_forged = self.forged.chance(self.crossing.forged);
-        Some(Turn {
-            at,
-            due,
-            vehicle: slot,
-            pseudonym,
-            origin: if is_forged { Origin::Forged } else { Origin::Vehicle },
-            has_certificate,
-            dynamics,
-            count: state.count,
-            low_frequency,
-        })
+        state.turn(&self.crossing, (due, at), slot, pseudonym, dynamics, &mut self.forged)
     }
 
     /// The position of a slot's vehicle, and its number in the slot: lanes move on, and a vehicle
@@ -162,16 +134,6 @@ impl Schedule {
         let (lanes, roads) = (self.crossing.lanes.max(1), self.crossing.roads.max(1));
         let road = slot / self.crossing.vehicles_per_lane().max(1) / lanes % roads;
         (u64::from(road) * 3_600 / u64::from(roads) % 3_600) as u16
-    }
-
-    fn pseudonym(&self, slot: u32, follower: u64, at: Time) -> u64 {
-        let wave = self
-            .crossing
-            .wave_every
-            .filter(|every| !every.is_zero())
-            .map_or(0, |every| (u128::from(at.as_nanos()) / every.as_nanos()) as u64);
-        // 32 bits of the slot, 16 of the followers, 16 of the waves.
-        u64::from(slot) | (follower & 0xffff) << 32 | (wave & 0xffff) << 48
     }
 
     /// The transmission time of a message that is due then; `None` if a newer one replaces it.
@@ -228,8 +190,65 @@ impl Iterator for Schedule {
     }
 }
 
+impl Slot {
+    /// A place whose vehicle has sent nothing.
+    pub(super) fn new() -> Slot {
+        Slot {
+            pseudonym: None,
+            certificate_due: Time::ZERO,
+            count: 0,
+            trigger: CamTrigger::new(Duration::ZERO),
+        }
+    }
+
+    /// The vehicle's turn, due and sent at these times; `None` if it has nothing to send.
+    pub(super) fn turn(
+        &mut self,
+        crossing: &Crossing,
+        (due, at): (Time, Time),
+        vehicle: u32,
+        pseudonym: u64,
+        dynamics: Dynamics,
+        forged: &mut Rng,
+    ) -> Option<Turn> {
+        let low_frequency = match crossing.pace {
+            Pace::Every(_) => true,
+            Pace::Triggered => self.trigger.check(due, &dynamics)?.low_frequency,
+        };
+        if self.pseudonym.replace(pseudonym) != Some(pseudonym) {
+            self.certificate_due = due;
+        }
+        self.count = self.count.wrapping_add(1);
+        let has_certificate = due >= self.certificate_due;
+        if has_certificate {
+            self.certificate_due = due + crossing.certificate_every;
+        }
+        let is_forged = forged.chance(crossing.forged);
+        let origin = if is_forged { Origin::Forged } else { Origin::Vehicle };
+        let count = self.count;
+        Some(Turn {
+            at,
+            due,
+            vehicle,
+            pseudonym,
+            origin,
+            has_certificate,
+            dynamics,
+            count,
+            low_frequency,
+        })
+    }
+}
+
+pub(super) fn pseudonym(crossing: &Crossing, slot: u32, follower: u64, at: Time) -> u64 {
+    let every = crossing.wave_every.filter(|every| !every.is_zero());
+    let wave = every.map_or(0, |every| (u128::from(at.as_nanos()) / every.as_nanos()) as u64);
+    // 32 bits of the slot, 16 of the followers, 16 of the waves.
+    u64::from(slot) | (follower & 0xffff) << 32 | (wave & 0xffff) << 48
+}
+
 /// Between two turns of a vehicle.
-fn interval(crossing: &Crossing) -> Duration {
+pub(super) fn interval(crossing: &Crossing) -> Duration {
     match crossing.pace {
         Pace::Every(interval) => interval,
         Pace::Triggered => Duration::from_millis(100),

@@ -16,7 +16,13 @@ pub struct Core {
     pub batch_nanos: u64,
     /// Its slowdown relative to the reference core, in thousandths: 2000 is half as fast.
     pub slowdown_permille: u32,
+    /// The size from which on a batch is worth its fixed cost; 1 for a core of the CPU. A device, with more, takes all
+    /// that wait, up to [`DEVICE_BATCH_MAX`].
+    pub least: usize,
 }
+
+/// The largest batch of a device.
+pub const DEVICE_BATCH_MAX: usize = 65_536;
 
 /// A signature to verify.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,7 +98,7 @@ struct Worker {
 
 impl Core {
     /// A core of full speed without a fixed cost per batch.
-    pub const PLAIN: Core = Core { batch_nanos: 0, slowdown_permille: 1000 };
+    pub const PLAIN: Core = Core { batch_nanos: 0, slowdown_permille: 1000, least: 1 };
 
     fn takes(&self, tasks: &[Task]) -> u64 {
         let work = tasks.iter().fold(self.batch_nanos, |sum, task| sum.saturating_add(task.nanos));
@@ -214,7 +220,8 @@ impl Model {
 
     fn wake(&mut self, now: u64) {
         for worker in self.idle.clone() {
-            if !self.queues[worker % self.queues.len()].is_empty() {
+            let waiting = self.queues[worker % self.queues.len()].len();
+            if waiting >= self.workers[worker].core.least.max(1) {
                 self.idle.remove(&worker);
                 self.begin(worker, now);
             }
@@ -226,7 +233,9 @@ impl Model {
         let worker = &mut self.workers[number];
         if !worker.batch.is_empty() {
             worker.busy_nanos += worker.used_nanos;
-            self.rates.record(number, worker.batch.len(), worker.used_nanos);
+            if worker.core.least <= 1 {
+                self.rates.record(number, worker.batch.len(), worker.used_nanos);
+            }
             let done = |task: Task| Done { tag: task.tag, is_verified: true, finished_nanos: now };
             self.done.extend(worker.batch.drain(..).map(done));
             if worker.rests_until > now {
@@ -241,8 +250,12 @@ impl Model {
         let place = number % self.queues.len();
         let sharing = if self.queues.len() == 1 { self.workers.len() } else { 1 };
         let (queue, worker) = (&mut self.queues[place], &mut self.workers[number]);
-        while !queue.is_empty() {
-            let size = self.rates.batch(number, sharing, queue.len());
+        let least = worker.core.least.max(1);
+        while queue.len() >= least {
+            let size = match least {
+                1 => self.rates.batch(number, sharing, queue.len()),
+                _ => DEVICE_BATCH_MAX,
+            };
             while worker.batch.len() < size
                 && let Some(Reverse((_, _, task))) = queue.pop()
             {

@@ -163,7 +163,7 @@ fn the_papers_eight_cores_gain_by_taking_turns() {
 
 #[test]
 fn two_workers_of_which_one_is_slower_gain_by_taking_turns() {
-    let fast = Core { batch_nanos: 10_000, slowdown_permille: 1000 };
+    let fast = Core { batch_nanos: 10_000, ..Core::PLAIN };
     let slow = Core { slowdown_permille: 2_160, ..fast };
     let makespan = |cores: &[Core], split| {
         closed_loop(100_000, 3_500, cores, Rules::unbounded(split)).makespan_nanos as f64
@@ -181,6 +181,17 @@ fn two_workers_of_which_one_is_slower_gain_by_taking_turns() {
     let quarter = Rules { share_permille: 250, ..Rules::unbounded(Split::Dynamic) };
     let slowed = closed_loop(100_000, 3_500, &[fast], quarter).makespan_nanos as f64;
     assert!((3.98..=4.0).contains(&(slowed / one)), "{}", slowed / one);
+}
+
+/// Its launch takes as long as ten tasks on the core, and a task a hundredth.
+#[test]
+fn a_device_takes_only_batches_that_are_worth_its_launch() {
+    let device = Core { batch_nanos: 100_000_000, slowdown_permille: 10, least: 11 };
+    let cores = [Core::PLAIN, device];
+    let run = |tasks| closed_loop(tasks, 100_000, &cores, Rules::unbounded(Split::Dynamic));
+    assert_eq!(run(10).busy_nanos, [1_000_000, 0]);
+    let many = run(10_000);
+    assert!(many.makespan_nanos < 15_000_000 && many.busy_nanos[1] > 9_000_000, "{many:?}");
 }
 
 /// What comes out of a model until nothing is left to happen: tags, and when they were done.

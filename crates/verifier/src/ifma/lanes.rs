@@ -16,7 +16,6 @@ use super::vector::{Vector, limb};
 type Lanes = [[u64; 5]; 8];
 
 impl Vector {
-    /// The coordinates of eight points of tables, negated in the lanes of `negative`: below 2 p.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(super) fn load_points(entries: [&Entry; 8], negative: Mask) -> (Self, Self) {
@@ -36,7 +35,6 @@ impl Vector {
         from_limbs_of_64([a, b, c, d])
     }
 
-    /// The lanes of elements below 2 p, each as an element whose Montgomery form is what the limbs are.
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub(super) fn to_elements(&self) -> [FieldElement; 8] {
         to_lanes(self).map(|[a, b, c, d, e]| {

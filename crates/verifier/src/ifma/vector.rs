@@ -27,26 +27,22 @@ impl Vector {
         Self([limb(a), limb(b), limb(c), limb(d), limb(e)])
     }
 
-    /// One, below p.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(super) fn one() -> Self {
         Self::same(ONE)
     }
 
-    /// Of integers below 16 p the residues, below 2 p.
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub(super) fn of_integers(integers: &Self) -> Self {
         integers.multiply(&Self::same(R_SQUARED))
     }
 
-    /// Montgomery's form for limbs of 64 bits, below 2 p; of elements below 16 p.
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub(super) fn to_portable_form(&self) -> Self {
         self.multiply(&Self::same(TO_PORTABLE))
     }
 
-    /// The product, for a below A p and b below B p: below (A B / 16 + 1) p.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(super) fn multiply(&self, other: &Self) -> Self {
@@ -64,7 +60,6 @@ impl Vector {
         reduce(columns)
     }
 
-    /// The square, for a below A p: below (A A / 16 + 1) p.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(super) fn square(&self) -> Self {
@@ -87,7 +82,6 @@ impl Vector {
         reduce(columns)
     }
 
-    /// a + b; the bounds add up.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(super) fn add(&self, other: &Self) -> Self {
@@ -98,7 +92,6 @@ impl Vector {
         carry(sum)
     }
 
-    /// a - b for b below `FACTOR` p: below what a is, plus `FACTOR` p.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(super) fn subtract<const FACTOR: u64>(&self, other: &Self) -> Self {
@@ -110,7 +103,6 @@ impl Vector {
         carry(difference)
     }
 
-    /// a - b - c, for b + c below `FACTOR` p and a below (15 - `FACTOR`) p: below 1.01 p.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(super) fn subtract_both<const FACTOR: u64>(&self, b: &Self, c: &Self) -> Self {
@@ -123,7 +115,6 @@ impl Vector {
         carry(difference).tidy()
     }
 
-    /// The same residues, of elements below 16 p, below 1.01 p.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(super) fn tidy(&self) -> Self {
@@ -140,7 +131,6 @@ impl Vector {
         ])
     }
 
-    /// Which lanes are zero modulo p, of elements below 16 p.
     #[target_feature(enable = "avx512f,avx512ifma")]
     pub(super) fn zeros(&self) -> Mask {
         // The product with the integer 1 is at most p: it is zero, or p, for zero.
@@ -155,7 +145,6 @@ impl Vector {
         _mm512_cmpeq_epi64_mask(any, zero) | _mm512_cmpeq_epi64_mask(other, zero)
     }
 
-    /// `other` in the lanes of `mask`, self in the rest.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(super) fn blend(&self, other: &Self, mask: Mask) -> Self {
@@ -166,7 +155,6 @@ impl Vector {
         Self(blended)
     }
 
-    /// Minus self in the lanes of `mask`, for elements below 2 p: below 2 p.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
     pub(super) fn negate_where(&self, mask: Mask) -> Self {

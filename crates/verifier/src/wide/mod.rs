@@ -160,49 +160,37 @@ macro_rules! backend {
             }
 
             pub(crate) fn build_table(&self, point: &Affine, windows: Windows) -> Table {
-                #[target_feature(enable = $features)]
-                fn build(point: &Affine, windows: Windows) -> Table {
-                    $crate::wide::build_table::<$vector>(point, windows)
-                }
-                // SAFETY: `self` proves that the processor has the instructions.
-                unsafe { build(point, windows) }
+                // SAFETY: `self` proves that the processor has the instructions, here and below.
+                unsafe { self.table(point, windows) }
+            }
+
+            #[target_feature(enable = $features)]
+            fn table(&self, point: &Affine, windows: Windows) -> Table {
+                $crate::wide::build_table::<$vector>(point, windows)
+            }
+
+            #[target_feature(enable = $features)]
+            fn by_tables(&mut self, jobs: &[(Scalars, &Table)], outcomes: &mut Vec<Outcome>) {
+                $crate::wide::verify_with_tables(jobs, &mut self.tables, outcomes);
+            }
+
+            #[target_feature(enable = $features)]
+            fn by_points(&mut self, jobs: &[(Scalars, &Affine)], outcomes: &mut Vec<Outcome>) {
+                $crate::wide::verify_plain(jobs, &mut self.products, outcomes);
             }
         }
 
         impl $crate::lanes::Lanes for Lanes {
-            fn verify_with_tables(
-                &mut self,
-                jobs: &[(Scalars, &Table)],
-                outcomes: &mut Vec<Outcome>,
-            ) {
-                #[target_feature(enable = $features)]
-                fn verify(
-                    jobs: &[(Scalars, &Table)],
-                    scratch: &mut $crate::wide::Scratch<$vector>,
-                    outcomes: &mut Vec<Outcome>,
-                ) {
-                    $crate::wide::verify_with_tables(jobs, scratch, outcomes);
-                }
-                // SAFETY: as above.
-                unsafe { verify(jobs, &mut self.tables, outcomes) }
+            fn verify_with_tables(&mut self, jobs: &[(Scalars, &Table)], outcomes: &mut Vec<Outcome>) {
+                unsafe { self.by_tables(jobs, outcomes) }
             }
 
             fn verify_plain(&mut self, jobs: &[(Scalars, &Affine)], outcomes: &mut Vec<Outcome>) {
-                #[target_feature(enable = $features)]
-                fn verify(
-                    jobs: &[(Scalars, &Affine)],
-                    products: &mut Vec<$vector>,
-                    outcomes: &mut Vec<Outcome>,
-                ) {
-                    $crate::wide::verify_plain(jobs, products, outcomes);
-                }
                 if jobs.len() < PLAIN_WORTHWHILE {
                     outcomes.clear();
-                    outcomes.resize(jobs.len(), Outcome::Undecided);
-                    return;
+                    return outcomes.resize(jobs.len(), Outcome::Undecided);
                 }
-                // SAFETY: as above.
-                unsafe { verify(jobs, &mut self.products, outcomes) }
+                unsafe { self.by_points(jobs, outcomes) }
             }
         }
     };

@@ -25,14 +25,38 @@ pub(crate) struct Board {
     pub measured: usize,
     /// Nanoseconds on its first core.
     pub costs: Costs,
+    /// A GPU that verifies beside the cores.
+    pub gpu: Option<Gpu>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Gpu {
+    /// From the start of a batch to its verdicts, in nanoseconds, besides its signatures.
+    pub launch: u64,
+    /// A signature of a large batch by a key without a table, in nanoseconds.
+    pub signature: u64,
 }
 
 impl Board {
     /// The first cores of the board: the wanted number, as far as available, or the default.
     pub(crate) fn cores(&self, wanted: Option<usize>) -> Vec<Core> {
-        let core = |slowdown_permille| Core { batch_nanos: self.costs.batch, slowdown_permille };
+        let batch_nanos = self.costs.batch;
+        let core = |slowdown_permille| Core { batch_nanos, slowdown_permille, least: 1 };
         let all = self.cores.iter().flat_map(|(count, slowdown)| vec![core(*slowdown); *count]);
         all.take(wanted.unwrap_or(self.usual)).collect()
+    }
+
+    /// The GPU beside the cores, if it has one, as a core that large batches are worth.
+    pub(crate) fn device(&self) -> Option<Core> {
+        let Gpu { launch, signature } = self.gpu?;
+        let slowdown = (signature * 1000 / self.costs.signature.max(1)).max(1);
+        let own = self.costs.tables.map_or(self.costs.signature, |tables| tables.signature);
+        let gain = own.saturating_sub(own * slowdown / 1000).max(1);
+        Some(Core {
+            batch_nanos: launch * 1000 / slowdown,
+            slowdown_permille: u32::try_from(slowdown).unwrap_or(u32::MAX),
+            least: usize::try_from(launch / gain + 1).unwrap_or(usize::MAX).max(2),
+        })
     }
 
     /// Whether these are more than were measured.
@@ -111,8 +135,9 @@ pub(crate) const HELP: &str = "processors of the unit; real time: only `here`, t
                                verify --json` wrote on it, or a table { cores = [4, 0], signature = \
                                \"476 us\" } with the numbers of fast and slow cores, and if known \
                                `slow-signature`, `known-signature` (with a table of the key, which \
-                               takes the time `table` to make), `batch` (fixed time of a batch) and \
-                               `message` (time of all other checks)";
+                               takes the time `table` to make), `batch` (fixed time of a batch), \
+                               `message` (time of all other checks), and of a GPU `gpu-launch` (fixed \
+                               time of a batch) and `gpu-signature` (as signature, in a large batch)";
 
 const BOARDS: &[Board] = &[
     // One core of a Xeon of 2023: with tables `trackbed verify` takes 3.47 us in batches of 32, and
@@ -130,6 +155,7 @@ const BOARDS: &[Board] = &[
             signature: 12_000,
             tables: Some(Tables { signature: 3_170, build: 150_000, bytes: KeyTable::BYTES }),
         },
+        gpu: None,
     },
     // One core of an EPYC of 2021: `trackbed verify`, with `--policy none` and with tables, 21.3 us
     // in batches of 1 and 16.8 us in batches of 32; checks by `cargo bench -p trackbed-v2x`; tables
@@ -145,6 +171,7 @@ const BOARDS: &[Board] = &[
             signature: 82_800,
             tables: Some(Tables { signature: 16_800, build: 476_000, bytes: KeyTable::BYTES }),
         },
+        gpu: None,
     },
     // The Xeon of `xeon-ifma`; OpenSSL's EVP with keys that are parsed once.
     Board {
@@ -153,6 +180,7 @@ const BOARDS: &[Board] = &[
         usual: 2,
         measured: 1,
         costs: Costs { message: 2_600, batch: 0, signature: 82_000, tables: None },
+        gpu: None,
     },
     // ETRI 2018: with OpenSSL 1.1.0h four threads verify 6,298.71/s, so 1,575/s on each A15 under
     // load, and eight 9,183.12/s, which leaves 721/s for each A7. Their other checks are unknown.
@@ -162,6 +190,7 @@ const BOARDS: &[Board] = &[
         usual: 8,
         measured: 8,
         costs: Costs { message: 0, batch: 0, signature: 635_050, tables: None },
+        gpu: None,
     },
     // ETRI 2018: one of the four threads takes 1,613.67 us.
     Board {
@@ -170,6 +199,7 @@ const BOARDS: &[Board] = &[
         usual: 4,
         measured: 4,
         costs: Costs { message: 0, batch: 0, signature: 1_613_670, tables: None },
+        gpu: None,
     },
 ];
 

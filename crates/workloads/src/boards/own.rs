@@ -1,79 +1,87 @@
 //! One's own unit: from a table in the scenario, or from what `trackbed verify --json` wrote on it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
 
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use trackbed_core::units::parse_duration;
 use trackbed_outward::files;
 use trackbed_verifier::KeyTable;
 
-use super::{Board, Costs, Tables};
+use super::{Board, Costs, Gpu, Tables};
 
 /// The unit that a table describes.
 pub(super) fn described(table: &str) -> Result<Board, String> {
-    let read = toml::from_str::<Described>(&format!("unit = {table}"));
-    let unit = read.map_err(|why| format!("{}; {EXAMPLE}", why.message()))?.unit;
-    let time = |key: &str, text: &Option<String>| match text {
-        Some(text) => parse_duration(text).map(nanos).map_err(|why| format!("{key}: {why}")),
-        None => Ok(0),
-    };
+    let read = toml::from_str::<BTreeMap<String, Unit>>(&format!("unit = {table}"));
+    let read = read.map_err(|why| format!("{}; {EXAMPLE}", why.message()))?;
+    let unit = read.into_values().next().ok_or(EXAMPLE)?;
     let [fast, slow] = match unit.cores {
         Cores::Equal(fast) => [fast, 0],
         Cores::Kinds(kinds) => kinds,
     };
-    if !(1..=CORES_MAX).contains(&fast) || slow > CORES_MAX {
-        return Err(format!("cores: a board has 1 to {CORES_MAX} fast cores; {EXAMPLE}"));
+    let Unit { signature, slow_signature, known_signature, table: build, .. } = unit;
+    let (launch, of_gpu) = (unit.gpu_launch, unit.gpu_signature);
+    let is_fast_first =
+        slow_signature >= signature && slow > 0 || slow_signature + slow as u64 == 0;
+    let checks = [
+        (
+            (1..=CORES_MAX).contains(&fast) && slow <= CORES_MAX,
+            "cores: a board has 1 to 1024 fast cores",
+        ),
+        (signature > 0, "signature: write a time above zero"),
+        (
+            is_fast_first,
+            "slow cores, and only they, need a slow-signature that is at least as long",
+        ),
+        (
+            known_signature <= signature && (known_signature == 0) == (build == 0),
+            "known-signature and table belong together: the time of a signature by a key that has a table, which is \
+             below signature, and the time to make this table",
+        ),
+        (
+            of_gpu < signature && (launch == 0) == (of_gpu == 0),
+            "gpu-launch and gpu-signature belong together, and the second is below signature",
+        ),
+    ];
+    if let Some((_, why)) = checks.iter().find(|(is_right, _)| !is_right) {
+        return Err(format!("{why}; {EXAMPLE}"));
     }
-    let signature = time("signature", &Some(unit.signature))?;
-    let of_slow = time("slow-signature", &unit.slow_signature)?;
-    let is_right = signature > 0 && if slow > 0 { of_slow >= signature } else { of_slow == 0 };
-    if !is_right {
-        let advice = "slow cores, and only they, need a slow-signature that is at least as long";
-        return Err(format!("signature: write a time above zero; {advice}; {EXAMPLE}"));
-    }
-    let known = time("known-signature", &unit.known_signature)?;
-    let build = time("table", &unit.table)?;
-    if known > signature || (known == 0) != (build == 0) {
-        let advice = "known-signature and table belong together: the time of a signature by a key that has a \
-                      table, which is below signature, and the time to make this table";
-        return Err(advice.to_owned());
-    }
-    let slowdown = u32::try_from(of_slow * 1000 / signature).unwrap_or(u32::MAX);
+    let slowdown = u32::try_from(slow_signature * 1000 / signature).unwrap_or(u32::MAX);
+    let tables = Tables { signature: known_signature, build, bytes: KeyTable::BYTES };
+    let tables = (build > 0).then_some(tables);
     Ok(Board {
         name: Cow::Owned(table.to_owned()),
         cores: Cow::Owned(vec![(fast, 1000), (slow, slowdown)]),
         usual: fast + slow,
         measured: fast + slow,
-        costs: Costs {
-            message: time("message", &unit.message)?,
-            batch: time("batch", &unit.batch)?,
-            signature,
-            tables: (known > 0).then_some(Tables {
-                signature: known,
-                build,
-                bytes: KeyTable::BYTES,
-            }),
-        },
+        gpu: (launch > 0).then_some(Gpu { launch, signature: of_gpu }),
+        costs: Costs { message: unit.message, batch: unit.batch, signature, tables },
     })
 }
 
-#[derive(Deserialize)]
-struct Described {
-    unit: Unit,
-}
-
+/// Times are in nanoseconds; zero is none.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Unit {
     cores: Cores,
-    signature: String,
-    slow_signature: Option<String>,
-    known_signature: Option<String>,
-    table: Option<String>,
-    batch: Option<String>,
-    message: Option<String>,
+    #[serde(deserialize_with = "nanos")]
+    signature: u64,
+    #[serde(default, deserialize_with = "nanos")]
+    slow_signature: u64,
+    #[serde(default, deserialize_with = "nanos")]
+    known_signature: u64,
+    #[serde(default, deserialize_with = "nanos")]
+    table: u64,
+    #[serde(default, deserialize_with = "nanos")]
+    batch: u64,
+    #[serde(default, deserialize_with = "nanos")]
+    message: u64,
+    #[serde(default, deserialize_with = "nanos")]
+    gpu_launch: u64,
+    #[serde(default, deserialize_with = "nanos")]
+    gpu_signature: u64,
 }
 
 #[derive(Deserialize)]
@@ -81,6 +89,12 @@ struct Unit {
 enum Cores {
     Equal(usize),
     Kinds([usize; 2]),
+}
+
+fn nanos<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    let span = parse_duration(&String::deserialize(from)?).map_err(D::Error::custom)?;
+    // An hour is enough, and its products do not overflow.
+    Ok(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX).min(3_600_000_000_000))
 }
 
 const EXAMPLE: &str = "write for example { cores = [4, 0], signature = \"476 us\" }";
@@ -109,14 +123,20 @@ struct Measured {
     batch: u64,
     libraries: Vec<Library>,
     cells: Vec<Cell>,
-    #[serde(default)]
-    batches: Vec<Batch>,
 }
 
 #[derive(Deserialize)]
 struct Library {
     library: String,
     table_us: Option<f64>,
+    #[serde(default)]
+    batches: Vec<Batch>,
+}
+
+#[derive(Deserialize)]
+struct Batch {
+    batch: u64,
+    cpu_us_per_verification: f64,
 }
 
 #[derive(Deserialize)]
@@ -126,50 +146,37 @@ struct Cell {
     cpu_us_per_verification: f64,
 }
 
-#[derive(Deserialize)]
-struct Batch {
-    library: String,
-    batch: u64,
-    cpu_us_per_verification: f64,
-}
-
 impl Measured {
     /// The board, and the number of threads that its times were measured with.
     fn board(&self, name: &str) -> Result<(Board, usize), &'static str> {
         if self.cores == 0 || self.cores > CORES_MAX {
             return Err("it names no cores");
         }
-        // With few signatures at a time, each bears more of what a batch costs whatever its size.
-        let fixed = |library: &str, whole: f64| {
-            let one = self.batches.iter().find(|it| it.library == library && it.batch == 1);
-            let more = one.map_or(0.0, |one| one.cpu_us_per_verification - whole);
-            more.max(0.0) * self.batch as f64 / (self.batch as f64 - 1.0).max(1.0)
-        };
         let known = self.of("trackbed");
         let new = self.of("trackbed-new-keys").or_else(|| self.of("openssl"));
-        let Some((unknown, threads)) = new else {
-            return Err(
-                "it has no times of trackbed-new-keys or openssl, for keys not seen before",
-            );
-        };
-        let batch = known.map_or(0.0, |(known, _)| fixed("trackbed", known));
+        let (unknown, threads) =
+            new.ok_or("it has no times of trackbed-new-keys, for keys not seen before")?;
+        let ours = self.libraries.iter().find(|it| it.library == "trackbed");
+        // With few signatures at a time, each bears more of what a batch costs whatever its size.
+        let one = ours.and_then(|it| it.batches.iter().find(|it| it.batch == 1));
+        let more =
+            known.zip(one).map_or(0.0, |((whole, _), one)| one.cpu_us_per_verification - whole);
+        let batch = more.max(0.0) * self.batch as f64 / (self.batch as f64 - 1.0).max(1.0);
         let nanos =
             |us: f64| ((us - batch / self.batch.max(1) as f64) * 1e3).round().max(1.0) as u64;
-        let table_us = self.libraries.iter().find(|it| it.library == "trackbed");
-        let tables = match (known, table_us.and_then(|it| it.table_us)) {
-            (Some((known, _)), Some(build)) => Some(Tables {
-                signature: nanos(known),
-                build: (build * 1e3) as u64,
-                bytes: KeyTable::BYTES,
-            }),
-            (Some(_), None) => return Err("it has no `table_us`: an earlier version wrote it"),
-            (None, _) => None,
-        };
+        let build =
+            ours.map(|it| it.table_us.ok_or("it has no `table_us`: an earlier version wrote it"));
+        let build = build.transpose()?.map(|us| (us * 1e3) as u64);
+        let tables = known.zip(build).map(|((known, _), build)| Tables {
+            signature: nanos(known),
+            build,
+            bytes: KeyTable::BYTES,
+        });
         let costs =
             Costs { message: 0, batch: (batch * 1e3) as u64, signature: nanos(unknown), tables };
         let cores = Cow::Owned(vec![(self.cores, 1000)]);
         let name = Cow::Owned(name.to_owned());
-        Ok((Board { name, cores, usual: 0, measured: 0, costs }, threads))
+        Ok((Board { name, cores, usual: 0, measured: 0, costs, gpu: None }, threads))
     }
 
     /// The processor time of a signature with as many threads as cores, or the most below.
@@ -181,10 +188,6 @@ impl Measured {
     }
 }
 
-fn nanos(span: Duration) -> u64 {
-    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
-}
-
 const BYTES_MAX: u64 = 16 << 20;
 
 #[cfg(test)]
@@ -193,12 +196,12 @@ mod tests {
 
     /// 10 us in batches of 32 and 41 us alone: 32 us a batch, 9 us each.
     const VERIFY: &str = r#"{ "cores": 4, "slow_cores": 0, "batch": 32, "schema": 1,
-        "libraries": [{ "library": "trackbed", "table_us": 150.5 }],
+        "libraries": [{ "library": "trackbed", "table_us": 150.5,
+                        "batches": [{ "batch": 1, "cpu_us_per_verification": 41.0 }] }],
         "cells": [{ "library": "trackbed", "threads": 1, "cpu_us_per_verification": 8.0 },
                   { "library": "trackbed", "threads": 4, "cpu_us_per_verification": 10.0 },
                   { "library": "trackbed", "threads": 8, "cpu_us_per_verification": 30.0 },
-                  { "library": "trackbed-new-keys", "threads": 2, "cpu_us_per_verification": 61.0 }],
-        "batches": [{ "library": "trackbed", "batch": 1, "cpu_us_per_verification": 41.0 }] }"#;
+                  { "library": "trackbed-new-keys", "threads": 2, "cpu_us_per_verification": 61.0 }] }"#;
 
     #[test]
     fn a_table_or_a_measurement_describes_a_unit() {
@@ -222,9 +225,10 @@ mod tests {
             (r#"{ signature = "1 ms" }"#, "missing field `cores`"),
             (r#"{ cores = [0, 0], signature = "1 ms" }"#, "1 to 1024 fast cores"),
             (r#"{ cores = "many", signature = "1 ms" }"#, "those of fast and slow cores, [4, 0]"),
-            (r#"{ cores = 4, signature = "1" }"#, "signature: "),
+            (r#"{ cores = 4, signature = "1" }"#, "\"1\""),
             (r#"{ cores = [4, 4], signature = "1 ms" }"#, "slow cores, and only they"),
             (r#"{ cores = 4, signature = "1 ms", known-signature = "1 us" }"#, "belong together"),
+            (r#"{ cores = 4, signature = "1 ms", gpu-launch = "9 us" }"#, "belong together"),
             (r#"{ cores = 4, signature = "1 ms", speed = 3 }"#, "unknown field `speed`"),
         ] {
             let refusal = described(table).unwrap_err();

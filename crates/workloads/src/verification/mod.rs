@@ -55,6 +55,10 @@ impl Prepared for Arc<Plan> {
                     modelled::closed(self, signatures, &stage).await;
                     Ok(())
                 }
+                (false, _) if self.recording.is_some() => {
+                    Err("vehicles of a file exist in virtual time only: remove `traffic`"
+                        .to_owned())
+                }
                 (false, _) => measured::run(self, &stage).await,
             };
             let event = match outcome {
@@ -79,7 +83,8 @@ impl Prepared for Arc<Plan> {
 
     fn unit(&self) -> Option<[u64; 2]> {
         let verifying = self.board.cores(self.workers).len();
-        let vehicles = self.crossing.vehicles() as u64;
+        // Nobody has counted those of a file.
+        let vehicles = self.recording.as_ref().map_or(self.crossing.vehicles().into(), |_| 0);
         (self.load == Load::Crossing).then_some([vehicles, self.board.usual.max(verifying) as u64])
     }
 

@@ -1,18 +1,20 @@
 //! The unit in virtual time: cores with the speed of a board's.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::BufReader;
 use std::time::Duration;
 
 use trackbed_core::event::{Judgement, UnitAccount, Verification};
 use trackbed_core::{Event, Time};
+use trackbed_outward::files;
 use trackbed_substrate::{now, sleep_until};
 use trackbed_v2x::location::Position;
-use trackbed_v2x::traffic::{Origin, Schedule, Turn};
+use trackbed_v2x::traffic::{Origin, Recording, Schedule, Turn};
 use trackbed_verifier::cache::Policy;
 use trackbed_verifier::engine::model::{Core, Done, Model, Rules, Task, closed_loop};
 
 use super::book::{Book, NOTHING_HEARD};
-use super::plan::Plan;
+use super::plan::{MESSAGES_MAX, Plan, Recorded};
 use crate::boards::{AUTHORITY, KeyCosts};
 use crate::contract::Stage;
 
@@ -44,9 +46,15 @@ pub(super) async fn crossing(plan: &Plan, stage: &Stage) -> Result<(), String> {
     let (from, until) = (started + plan.warm_up, started + plan.duration);
     stage.log.record(started, Event::WindowSet { from, until });
     let mut unit = Unit::new(plan, started, Book::new(stage.log.clone()));
-    let schedule = Schedule::new(plan.crossing.clone(), &stage.seed, Position::default());
     let end = Time::ZERO + plan.duration;
-    for turn in schedule.take_while(|turn| turn.at < end) {
+    for turn in turns(plan, stage)? {
+        let turn = turn?;
+        if turn.at >= end {
+            break;
+        }
+        if unit.taken > MESSAGES_MAX as u64 {
+            return Err(format!("more than {MESSAGES_MAX:.0} messages: make `duration` shorter"));
+        }
         // Lets observers of the run see its progress.
         if turn.at.since(unit.seen) >= PACE {
             sleep_until(unit.absolute(turn.at.as_nanos())).await;
@@ -63,6 +71,22 @@ pub(super) async fn crossing(plan: &Plan, stage: &Stage) -> Result<(), String> {
     Ok(())
 }
 
+/// What the vehicles send, without end or until that of their file.
+fn turns(
+    plan: &Plan,
+    stage: &Stage,
+) -> Result<Box<dyn Iterator<Item = Result<Turn, String>>>, String> {
+    let crossing = plan.crossing.clone();
+    let Some(Recorded { file, centre }) = &plan.recording else {
+        let schedule = Schedule::new(crossing, &stage.seed, Position::default());
+        return Ok(Box::new(schedule.map(Ok)));
+    };
+    let name = file.display().to_string();
+    let opened = files::open(file).map_err(|why| format!("cannot read {name}: {why}"))?;
+    let turns = Recording::new(BufReader::new(opened), crossing, *centre, &stage.seed);
+    Ok(Box::new(turns.map(move |turn| turn.map_err(|why| format!("{name}: {why}")))))
+}
+
 /// The virtual time that passes in one step.
 const PACE: Duration = Duration::from_millis(100);
 
@@ -72,6 +96,8 @@ struct Unit<'p> {
     seen: Time,
     model: Model,
     cores: u32,
+    /// How many of the workers are cores of the CPU.
+    cpus: usize,
     book: Book,
     /// Messages whose signatures are not all verified, by their numbers.
     open: BTreeMap<u64, Open>,
@@ -98,19 +124,23 @@ struct Open {
 
 impl<'p> Unit<'p> {
     fn new(plan: &'p Plan, started: Time, book: Book) -> Unit<'p> {
-        let cores = cores(plan);
+        let mut cores = cores(plan);
+        let cpus = cores.len();
         let rules = Rules {
             split: plan.split,
             queue_max: plan.queue_max,
             drops_late: plan.drops_late,
             share_permille: share_permille(plan, cores.len()),
         };
+        let all = all_cores(plan, cpus) as u32;
+        cores.extend(plan.board.device());
         Unit {
             plan,
             started,
             seen: Time::ZERO,
             model: Model::new(&cores, rules),
-            cores: all_cores(plan, cores.len()) as u32,
+            cores: all,
+            cpus,
             book,
             open: BTreeMap::new(),
             taken: 0,
@@ -215,7 +245,7 @@ impl<'p> Unit<'p> {
             span: Duration::ZERO,
             heard: self.heard,
             signatures: self.signatures,
-            busy: Duration::from_nanos(self.model.busy_nanos().iter().sum()),
+            busy: Duration::from_nanos(self.model.busy_nanos().iter().take(self.cpus).sum()),
             cores: self.cores,
             waiting_max: self.waiting_max,
             tables_bytes: self.keys.tables_bytes(),

@@ -47,6 +47,12 @@ pub(super) const PARAMETERS: &[Parameter] = parameters! {
     "crossings": Count { min: 1 } = "1" =>
         "number of such crossings received at the same time, over several channels or in a replay; \
          at most 100000 vehicles in all";
+    "traffic": File, optional =>
+        "virtual time: the vehicles of this file instead of the crossing's: what `sumo --fcd-output` \
+         wrote, in metres and not compressed";
+    "centre": Counts, optional =>
+        "with traffic: x and y of the unit in metres, as [500, 300]; vehicles farther away than \
+         `range` are not heard; default: all are heard";
     "message": Choice(&["bsm", "cam"]) = "bsm" =>
         "message type: basic safety messages (SAE J2735) or cooperative awareness messages (EN 302 \
          637-2)";

@@ -1,6 +1,6 @@
 //! The workload of one cell, resolved and checked.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use trackbed_core::units::format_duration;
@@ -9,7 +9,7 @@ use trackbed_v2x::traffic::{Blockage, Crossing, Kind, Pace};
 use trackbed_verifier::cache::Policy;
 use trackbed_verifier::engine::Split;
 
-use crate::arguments::{ensure, limited, warm_up_before};
+use crate::arguments::{absent, ensure, limited, warm_up_before};
 use crate::boards::{self, Board};
 use crate::contract::WorkloadError;
 use crate::signatures::TABLE_AFTER;
@@ -17,6 +17,7 @@ use crate::signatures::TABLE_AFTER;
 pub(super) struct Plan {
     pub load: Load,
     pub crossing: Crossing,
+    pub recording: Option<Recorded>,
     pub duration: Duration,
     pub warm_up: Duration,
     pub deadline: Duration,
@@ -35,6 +36,13 @@ pub(super) struct Plan {
     /// Whether a known certificate is verified again on each arrival.
     pub certificates_again: bool,
     pub tables: Policy,
+}
+
+/// Vehicles of a file, and where the unit stands among them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Recorded {
+    pub file: PathBuf,
+    pub centre: Option<[f64; 2]>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,16 +70,19 @@ impl Plan {
         ensure(budget_permille > 0, "budget", "must be above zero; write \"0.1 %\" or more")?;
         let table_memory: ByteSize = arguments.need("table-memory");
         let crossing = crossing(arguments)?;
+        let recording = recording(arguments, base)?;
         let messages = messages_hz(&crossing) * duration.as_secs_f64();
         let advice = format!(
             "{messages:.0} messages are too many for a run, which holds {MESSAGES_MAX:.0}; make it \
              shorter"
         );
-        ensure(load != Load::Crossing || messages <= MESSAGES_MAX, "duration", advice)?;
+        let is_known = load == Load::Crossing && recording.is_none();
+        ensure(!is_known || messages <= MESSAGES_MAX, "duration", advice)?;
         let (board, chosen) = boards::find(arguments, base)?;
         Ok(Plan {
             load,
             crossing,
+            recording,
             duration,
             warm_up,
             deadline: time(arguments, "deadline", Duration::from_secs(60))?,
@@ -143,6 +154,20 @@ fn crossing(arguments: &Arguments) -> Result<Crossing, WorkloadError> {
     Err(WorkloadError::new(parameter, advice))
 }
 
+fn recording(arguments: &Arguments, base: &Path) -> Result<Option<Recorded>, WorkloadError> {
+    let Some(file) = arguments.get::<PathBuf>("traffic") else {
+        return absent(arguments, &["centre"], "there is no `traffic`; remove this").map(|()| None);
+    };
+    let advice = "vehicles of a file have neither; remove this, or `traffic`";
+    absent(arguments, &["flood", "blockage-every"], advice)?;
+    let centre = match arguments.get::<Vec<u64>>("centre").as_deref() {
+        None => None,
+        Some([x, y]) => Some([*x as f64, *y as f64]),
+        Some(_) => return Err(WorkloadError::new("centre", "write two numbers, as [500, 300]")),
+    };
+    Ok(Some(Recorded { file: base.join(file), centre }))
+}
+
 /// Messages per second, floods included; for vehicles that send when they have moved, the maximum.
 fn messages_hz(crossing: &Crossing) -> f64 {
     let vehicles = 10.0 * f64::from(crossing.vehicles());
@@ -164,5 +189,5 @@ fn time(
     ensure(!time.is_zero() && time <= most, parameter, advice).map(|()| time)
 }
 
-const MESSAGES_MAX: f64 = 20e6;
+pub(super) const MESSAGES_MAX: f64 = 20e6;
 const VEHICLES_MAX: u32 = 100_000;

@@ -224,3 +224,26 @@ fn what_makes_no_sense_is_refused_by_its_name() {
         assert_eq!(error.parameter, name);
     }
 }
+
+/// A vehicle that stands sends one message a second; the unit has its certificate from the first one on.
+#[test]
+fn vehicles_of_a_file_are_heard_where_the_unit_is() {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let row = "<vehicle id=\"a\" x=\"500\" y=\"0\" angle=\"0\" speed=\"0\"/>";
+    let steps =
+        (0..=20).map(|second| format!("<timestep time=\"{second}\">\n{row}\n</timestep>\n"));
+    let text = format!("<fcd-export>\n{}</fcd-export>\n", steps.collect::<String>());
+    std::fs::write(file.path(), text).expect("it can be written");
+    let at = |x| {
+        [
+            ("traffic", Value::File(file.path().to_owned())),
+            ("centre", Value::Counts(vec![x, 0])),
+            ("triggered", Value::Flag(true)),
+            ("duration", Value::Time(Duration::from_secs(11))),
+        ]
+    };
+    assert_eq!(one(&run(&at(700)), "accepted_count"), 10.0);
+    let unheard = run(&at(900));
+    assert!(unheard.iter().any(|record| matches!(record.event, Event::Failed { .. })));
+    assert!(plan(&at(700)[1..]).is_err_and(|why| why.parameter == "centre"));
+}

@@ -2,13 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use trackbed_measure::lists::grouped;
 use trackbed_measure::results::SCHEMA;
 use trackbed_verifier::engine::Split;
 
 use super::cell::Outcome;
 use super::cores::Cores;
-use super::library::Library;
 use super::study::{BOARDS, NEED_HZ};
 
 /// The output of `trackbed verify --json`.
@@ -33,8 +31,6 @@ pub struct VerifyDocument {
     pub libraries: Vec<LibraryDocument>,
     /// One cell for each library, number of threads and division.
     pub cells: Vec<CellDocument>,
-    /// The time of a verdict by the size of its batch, on one thread, of libraries that verify in batches on the CPU.
-    pub batches: Vec<BatchDocument>,
     /// The smallest share of its cores' time that a measurement with a dynamic division, or one thread, got, in
     /// percent; null if all got 95 % or more.
     pub disturbed_percent: Option<f64>,
@@ -53,13 +49,13 @@ pub struct LibraryDocument {
     pub version: String,
     /// The processor time to make a table of a key, in microseconds; null without tables.
     pub table_us: Option<f64>,
+    /// The time of a verdict by the size of its batch, on one thread; empty unless it verifies in batches on the CPU.
+    pub batches: Vec<BatchDocument>,
 }
 
 /// Signatures verified in batches of one size.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct BatchDocument {
-    /// The library.
-    pub library: String,
     /// Signatures in a batch.
     pub batch: usize,
     /// CPU time per verification, in microseconds.
@@ -132,35 +128,11 @@ pub fn disturbance(cells: &[CellDocument]) -> Option<f64> {
     busy.map(share).min_by(f64::total_cmp).filter(|least| *least < 95.0)
 }
 
-impl LibraryDocument {
-    /// A library as it was measured.
-    pub fn new(library: &Library) -> LibraryDocument {
-        let Library { title, version, table_us, .. } = library;
-        LibraryDocument { library: title.clone(), version: version.clone(), table_us: *table_us }
-    }
-}
-
 impl BatchDocument {
     /// A size of batches from a measurement.
-    pub fn new(library: &Library, batch: usize, outcome: Outcome) -> BatchDocument {
+    pub fn new(batch: usize, outcome: Outcome) -> BatchDocument {
         let cpu_us = outcome.cpu_nanos as f64 / 1e3 / outcome.verified.max(1) as f64;
-        BatchDocument {
-            library: library.title.clone(),
-            batch,
-            cpu_us_per_verification: cpu_us,
-            batch_us: cpu_us * batch as f64,
-        }
-    }
-}
-
-impl VerifyDocument {
-    /// For each library that verifies in batches, the time of a verdict in milliseconds by the size of its batch.
-    pub fn curves(&self) -> Vec<(&str, Vec<[f64; 2]>)> {
-        let named = self.batches.iter().map(|it| (it.library.as_str(), it));
-        let point = |it: &BatchDocument| [it.batch as f64, it.batch_us / 1e3];
-        let of =
-            |(name, all): (_, Vec<&BatchDocument>)| (name, all.into_iter().map(point).collect());
-        grouped(named).into_iter().map(of).collect()
+        BatchDocument { batch, cpu_us_per_verification: cpu_us, batch_us: cpu_us * batch as f64 }
     }
 }
 

@@ -157,12 +157,14 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         "--keys times --threads is {contexts}; the maximum is {CONTEXTS_MAX}"
     );
     let bar = progress::bar((libraries.len() * plan.len()) as u64, 0);
-    let (mut cells, mut batches) = (Vec::new(), Vec::new());
+    let (mut cells, mut measured) = (Vec::new(), Vec::new());
     let before = times();
     for library in &libraries {
-        let (own, by_batch) = measure(arguments, library, &workload, &cores, &plan, || bar.inc(1))?;
+        let (own, batches) = measure(arguments, library, &workload, &cores, &plan, || bar.inc(1))?;
         cells.extend(own);
-        batches.extend(by_batch);
+        let Library { title, version, table_us, .. } = library;
+        let (library, version) = (title.clone(), version.clone());
+        measured.push(LibraryDocument { library, version, table_us: *table_us, batches });
     }
     bar.finish_and_clear();
     // With a GPU, the cores wait.
@@ -176,15 +178,17 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         slowdown: if cores.are_unequal() { arguments.slowdown as usize } else { 1 },
         keys: workload.keys.len(),
         batch: arguments.batch.map_or(BATCH, |batch| batch as usize),
-        libraries: libraries.iter().map(LibraryDocument::new).collect(),
+        libraries: measured,
         cells,
-        batches,
         disturbed_percent,
         disturbed_by: disturbed_percent.and_then(|_| busiest_since(&before)),
         study: document::study(),
     };
     if let Some(file) = &arguments.svg {
-        let picture = trackbed_report::batches::svg(&document.curves());
+        let point = |it: &BatchDocument| [it.batch as f64, it.batch_us / 1e3];
+        let curves = document.libraries.iter().filter(|it| !it.batches.is_empty());
+        let curves = curves.map(|it| (&*it.library, it.batches.iter().map(point).collect()));
+        let picture = trackbed_report::batches::svg(&curves.collect::<Vec<_>>());
         std::fs::write(file, picture)
             .with_context(|| format!("--svg {}: cannot write the figure", file.display()))?;
         tell(format_args!("picture: {}", shell_word(file)));
@@ -265,7 +269,8 @@ fn libraries(
         }
         LibraryName::AwsLc => Library::aws_lc(workload).map(|one| vec![one]),
     };
-    if arguments.library.is_empty() {
+    let named = &arguments.library;
+    let found: anyhow::Result<Vec<Vec<Library>>> = if named.is_empty() {
         let all = LibraryName::value_variants().iter().copied();
         let built = all.filter(|name| *name != LibraryName::AwsLc || cfg!(feature = "aws-lc"));
         let found = built.filter_map(|name| match of_name(name) {
@@ -276,13 +281,12 @@ fn libraries(
             }
             other => Some(other),
         });
-        let found: anyhow::Result<Vec<_>> = found.collect();
-        return Ok(found?.into_iter().flatten().collect());
-    }
-    let repeats = |at: usize| arguments.library[..at].contains(&arguments.library[at]);
-    let named = (0..arguments.library.len()).filter(|at| !repeats(*at));
-    let named: anyhow::Result<Vec<_>> = named.map(|at| of_name(arguments.library[at])).collect();
-    Ok(named?.into_iter().flatten().collect())
+        found.collect()
+    } else {
+        let once = (0..named.len()).filter(|at| !named[..*at].contains(&named[*at]));
+        once.map(|at| of_name(named[at])).collect()
+    };
+    Ok(found?.into_iter().flatten().collect())
 }
 
 /// Makes the planned measurements. The first one, on one thread, determines how much fits into the time.
@@ -327,7 +331,7 @@ fn measure(
         let in_time = rate(&sizing) * SIZING_NANOS as f64 / 1e9;
         let count = arguments.count.map_or(in_time as usize, |count| count as usize);
         let outcome = of_batch(*size, 1, Split::Dynamic, count.next_multiple_of(*size))?;
-        batches.push(BatchDocument::new(library, *size, outcome));
+        batches.push(BatchDocument::new(*size, outcome));
     }
     Ok((cells, batches))
 }
