@@ -4,7 +4,7 @@ mod verdict;
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -77,7 +77,8 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         _ => Box::new(File::open(path).with_context(unreadable)?),
     };
     let mut bytes = Vec::new();
-    source.by_ref().take(4).read_to_end(&mut bytes).with_context(unreadable)?;
+    // The reader of captures wants a section's header in one piece.
+    source.by_ref().take(4_096).read_to_end(&mut bytes).with_context(unreadable)?;
     if is_capture(&bytes) {
         decode_capture(io::Cursor::new(bytes).chain(source), judge.as_mut())?;
     } else {

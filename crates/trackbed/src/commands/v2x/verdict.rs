@@ -8,6 +8,7 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
 use trackbed_outward::files;
+use trackbed_v2x::certificate::ParsedCertificate;
 use trackbed_v2x::check::Policy;
 use trackbed_v2x::{Certificate, ItsTime, Receiver, Refusal, SignedMessage};
 use trackbed_verifier::cache;
@@ -88,14 +89,10 @@ impl Judge {
 fn certificates(mut bytes: &[u8]) -> anyhow::Result<Vec<Arc<Certificate>>> {
     let mut found = Vec::new();
     while !bytes.is_empty() {
-        let whole = match Certificate::decode(bytes) {
-            Err(Refusal::TrailingBytes { len, .. }) => bytes.len().saturating_sub(len).max(1),
-            _ => bytes.len(),
-        };
-        let (one, rest) = bytes.split_at(whole);
-        let number = found.len() + 1;
-        let read = Certificate::decode(one).with_context(|| format!("certificate {number} in it"));
-        found.push(Arc::new(read?));
+        let name = || format!("certificate {} in it", found.len() + 1);
+        let (parsed, rest) = ParsedCertificate::take(bytes).with_context(name)?;
+        let certificate = Certificate::new(&parsed).with_context(name)?;
+        found.push(Arc::new(certificate));
         bytes = rest;
     }
     Ok(found)
