@@ -80,7 +80,7 @@ impl Vector {
     }
 
     #[target_feature(enable = "avx2")]
-    fn to_portable_form(&self) -> Self {
+    fn in_portable_form(&self) -> Self {
         self.multiply(&Self::same(const { halves(TO_PORTABLE) }))
     }
 
@@ -195,7 +195,7 @@ impl Vector {
     }
 
     #[target_feature(enable = "avx2")]
-    fn to_elements(&self) -> [FieldElement; 8] {
+    fn elements_by_lane(&self) -> [FieldElement; 8] {
         // SAFETY: a vector register is four times 64 bits, and any bits are integers.
         let limbs = self
             .carried()

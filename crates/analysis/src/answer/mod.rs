@@ -3,9 +3,9 @@
 mod artefacts;
 mod beyond;
 mod cost;
+mod keeping_up;
 mod names;
 mod sentence;
-mod unit;
 
 use trackbed_measure::metrics::{self, Compared};
 use trackbed_measure::results::{Answer, Document};
@@ -23,12 +23,12 @@ pub(crate) fn of(document: &Document) -> Vec<Answer> {
 
 fn of_section(section: &Section<'_>) -> Vec<Answer> {
     let texts = section.headline().map(|compared| (compared, of_groups(section, compared)));
-    let (compared, mut texts) = match (texts, metrics::compared(unit::METRIC)) {
+    let (compared, mut texts) = match (texts, metrics::compared(keeping_up::METRIC)) {
         (Some(found), _) => found,
         (None, Some(late)) => (late, Vec::new()),
         (None, None) => return Vec::new(),
     };
-    texts.extend(unit::keeping_up(section));
+    texts.extend(keeping_up::sentence(section));
     texts.extend(cost::of(section));
     let answer =
         |text| Answer { part: section.part.clone(), text, metric: compared.name.to_owned() };

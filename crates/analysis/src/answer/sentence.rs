@@ -396,6 +396,6 @@ const OPEN_SHARE: f64 = 0.1;
 const UNLIKE_SHARE: f64 = 0.1;
 
 /// Four significant digits.
-pub(super) fn digits(value: f64) -> String {
+fn digits(value: f64) -> String {
     Decimals::of([value]).text(value)
 }

@@ -407,7 +407,7 @@ fn a_unit_keeps_up_or_does_not() {
         let other = |name: &str, value: f64| {
             self::cell(json!({}), name, value, [value, value]).metrics.remove(name).unwrap()
         };
-        cell.metrics.insert(unit::METRIC.to_owned(), other(unit::METRIC, late));
+        cell.metrics.insert(keeping_up::METRIC.to_owned(), other(keeping_up::METRIC, late));
         let used = "verification_cpu_percent";
         cell.metrics.insert(used.to_owned(), other(used, 42.17));
         cell.unit = serde_json::from_value(json!({ "vehicles": 320, "cores": 4 })).unwrap();

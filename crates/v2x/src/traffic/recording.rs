@@ -160,7 +160,7 @@ impl<R: BufRead> Recording<R> {
             let times = (due, at);
             let forged = &mut self.forged;
             let turn =
-                vehicle.slot.turn(&self.crossing, times, vehicle.number, name, dynamics, forged);
+                vehicle.slot.turn(&self.crossing, times, (vehicle.number, name), dynamics, forged);
             self.turns.extend(turn.map(|turn| ((at, vehicle.number, due), turn)));
         }
         self.vehicles.insert(id, Vehicle { at: now, row, ..vehicle });

@@ -108,7 +108,7 @@ impl Schedule {
         };
         let pseudonym = pseudonym(&self.crossing, slot, follower, due);
         let state = self.slots.get_mut(slot as usize)?;
-        state.turn(&self.crossing, (due, at), slot, pseudonym, dynamics, &mut self.forged)
+        state.turn(&self.crossing, (due, at), (slot, pseudonym), dynamics, &mut self.forged)
     }
 
     /// The position of a slot's vehicle, and its number in the slot: lanes move on, and a vehicle
@@ -206,8 +206,7 @@ impl Slot {
         &mut self,
         crossing: &Crossing,
         (due, at): (Time, Time),
-        vehicle: u32,
-        pseudonym: u64,
+        (vehicle, pseudonym): (u32, u64),
         dynamics: Dynamics,
         forged: &mut Rng,
     ) -> Option<Turn> {

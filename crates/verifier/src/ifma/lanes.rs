@@ -36,7 +36,7 @@ impl Vector {
     }
 
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn to_elements(&self) -> [FieldElement; 8] {
+    pub(super) fn elements_by_lane(&self) -> [FieldElement; 8] {
         to_lanes(self).map(|[a, b, c, d, e]| {
             let low = [
                 a | (b << 52),

@@ -39,7 +39,7 @@ impl Vector {
     }
 
     #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn to_portable_form(&self) -> Self {
+    pub(super) fn in_portable_form(&self) -> Self {
         self.multiply(&Self::same(TO_PORTABLE))
     }
 

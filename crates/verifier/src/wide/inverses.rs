@@ -45,7 +45,7 @@ impl<V: Vector> Chains<V> {
 /// out in place of an inverse.
 #[inline(always)]
 pub(super) fn invert<V: Vector>(vector: &V) -> (V, Mask) {
-    let mut elements = vector.to_elements();
+    let mut elements = vector.elements_by_lane();
     let mut zeros = 0;
     for (lane, element) in elements.iter_mut().enumerate() {
         if element.is_zero() {

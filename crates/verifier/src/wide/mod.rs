@@ -73,7 +73,7 @@ pub(crate) trait Vector: Copy {
     /// Of integers below 16 p the residues, below 2 p.
     fn of_integers(integers: &Self) -> Self;
     /// Montgomery's form for limbs of 64 bits, below 2 p; of elements below 16 p.
-    fn to_portable_form(&self) -> Self;
+    fn in_portable_form(&self) -> Self;
     /// The product, for a below A p and b below B p: below (A B / 16 + 1) p.
     fn multiply(&self, other: &Self) -> Self;
     /// The square, for a below A p: below (A A / 16 + 1) p.
@@ -97,7 +97,7 @@ pub(crate) trait Vector: Copy {
     /// The limbs of eight integers.
     fn load_integers(integers: [&U256; 8]) -> Self;
     /// The lanes of elements below 2 p, each as an element whose Montgomery form is what the limbs are.
-    fn to_elements(&self) -> [FieldElement; 8];
+    fn elements_by_lane(&self) -> [FieldElement; 8];
 }
 
 /// Makes the methods of a type, which are compiled for some instructions, those of a [`Vector`].
@@ -127,7 +127,7 @@ macro_rules! vector {
         $crate::wide::vector! { $vector;
             one[]() -> Self;
             of_integers[](integers: &Self) -> Self;
-            to_portable_form[self]() -> Self;
+            in_portable_form[self]() -> Self;
             multiply[self](other: &Self) -> Self;
             square[self]() -> Self;
             add[self](other: &Self) -> Self;
@@ -137,7 +137,7 @@ macro_rules! vector {
             negate_where[self](mask: Mask) -> Self;
             load_points[](entries: [&Entry; 8], negative: Mask) -> (Self, Self);
             load_integers[](integers: [&U256; 8]) -> Self;
-            to_elements[self]() -> [FieldElement; 8];
+            elements_by_lane[self]() -> [FieldElement; 8];
         }
     };
 }
@@ -147,7 +147,7 @@ pub(crate) use vector;
 /// the functions that are compiled for them.
 macro_rules! backend {
     ($vector:ty, $features:literal, $($feature:tt)+) => {
-        /// The path, and memory reused for each batch. Whoever has one runs on a processor with the instructions.
+        /// The path, and memory reused for each batch. It exists only where the processor has the instructions.
         pub(crate) struct Lanes {
             tables: $crate::wide::Scratch<$vector>,
             products: Vec<$vector>,
@@ -160,7 +160,7 @@ macro_rules! backend {
             }
 
             pub(crate) fn build_table(&self, point: &Affine, windows: Windows) -> Table {
-                // SAFETY: `self` proves that the processor has the instructions, here and below.
+                // SAFETY: `self` proves that the processor has the instructions.
                 unsafe { self.table(point, windows) }
             }
 
@@ -182,6 +182,7 @@ macro_rules! backend {
 
         impl $crate::lanes::Lanes for Lanes {
             fn verify_with_tables(&mut self, jobs: &[(Scalars, &Table)], outcomes: &mut Vec<Outcome>) {
+                // SAFETY: as above.
                 unsafe { self.by_tables(jobs, outcomes) }
             }
 
@@ -190,6 +191,7 @@ macro_rules! backend {
                     outcomes.clear();
                     return outcomes.resize(jobs.len(), Outcome::Undecided);
                 }
+                // SAFETY: as above.
                 unsafe { self.by_points(jobs, outcomes) }
             }
         }

@@ -103,8 +103,8 @@ impl<V: Vector> JacobianPoints<V> {
 
     #[inline(always)]
     pub(super) fn to_points(self) -> [Jacobian; 8] {
-        let [x, y, z] =
-            [self.x, self.y, self.z].map(|coordinate| coordinate.to_portable_form().to_elements());
+        let [x, y, z] = [self.x, self.y, self.z]
+            .map(|coordinate| coordinate.in_portable_form().elements_by_lane());
         std::array::from_fn(|lane| Jacobian { x: x[lane], y: y[lane], z: z[lane] })
     }
 }

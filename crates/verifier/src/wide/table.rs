@@ -37,7 +37,7 @@ pub(crate) fn build<V: Vector>(point: &Affine, windows: Windows) -> Table {
     let mut entries = vec![Entry([0; 8]); windows.points()];
     for (points, runs) in work.points.chunks_exact(length).zip(runs.chunks(8)) {
         for (k, points) in points.iter().enumerate() {
-            let (x, y) = (V::to_elements(&points.x), V::to_elements(&points.y));
+            let (x, y) = (V::elements_by_lane(&points.x), V::elements_by_lane(&points.y));
             for ((run, x), y) in runs.iter().zip(x).zip(y) {
                 let entry = &mut entries[run.place + k].0;
                 entry[..4].copy_from_slice(x.montgomery());

@@ -47,7 +47,7 @@ fn vector<V: Vector>(elements: &[FieldElement; 8]) -> V {
 
 /// The elements of a vector, whatever their multiple of p.
 fn values<V: Vector>(vector: &V) -> [FieldElement; 8] {
-    vector.to_portable_form().to_elements()
+    vector.in_portable_form().elements_by_lane()
 }
 
 fn pairwise(
@@ -76,7 +76,10 @@ fn compare_field_operations<V: Vector>() {
             pairwise(&far_value, &other_value, FieldElement::multiply)
         );
         assert_eq!(values(&far.square().tidy()), far_value.map(|a| a.square()));
-        assert_eq!(far.tidy().to_elements(), vector::<V>(&far_value).tidy().to_elements());
+        assert_eq!(
+            far.tidy().elements_by_lane(),
+            vector::<V>(&far_value).tidy().elements_by_lane()
+        );
         let both = x.subtract_both::<6>(&y.add(&y), &y);
         let triple = b.map(|b| b.double().add(&b));
         assert_eq!(values(&both), pairwise(a, &triple, FieldElement::subtract));

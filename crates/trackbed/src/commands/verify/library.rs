@@ -12,7 +12,6 @@ use trackbed_verifier::others::AwsLcKey;
 use trackbed_verifier::others::{OpenSsl, OpenSslKey};
 use trackbed_verifier::{Item, KeyTable, Path, Verifier};
 
-use super::BATCH;
 use super::signed::{Signed, Workload};
 use crate::output::tell;
 
@@ -167,6 +166,8 @@ impl Library {
     }
 }
 
+/// Signatures that a thread of the CPU takes at once.
+pub const BATCH: usize = 32;
 /// Tables whose time is measured.
 const TABLES_TIMED: usize = 16;
 

@@ -27,7 +27,7 @@ use cell::{Outcome, Setting};
 use cores::Cores;
 pub use document::VerifyDocument;
 use document::{BatchDocument, CellDocument, LibraryDocument};
-use library::{Library, LibraryName};
+use library::{BATCH, Library, LibraryName};
 use signed::Workload;
 
 const EXAMPLES: &str = "\
@@ -133,8 +133,6 @@ pub enum DivisionName {
 
 /// The maximum number of keys of all threads together.
 const CONTEXTS_MAX: usize = 1_000_000;
-/// Signatures that a thread of the CPU takes at once.
-const BATCH: usize = 32;
 /// The sizes of batches by which the time of a verdict is measured.
 const BATCHES: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 /// The minimum duration of the first measurement, which only sizes the others.

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use trackbed_measure::results::CellResult;
 
 use super::names::Names;
-use super::sentence::digits;
 use crate::groups::Section;
 use crate::number::{Decimals, plural};
 
@@ -14,7 +13,7 @@ pub(super) const METRIC: &str = "late_verdict_ratio";
 
 /// `Enough for 320 vehicles: cached certificates: 42 % of 4 cores, p99 1.1 ms. Not enough: each certificate verified
 /// again: 31 % late.`
-pub(super) fn keeping_up(section: &Section<'_>) -> Option<String> {
+pub(super) fn sentence(section: &Section<'_>) -> Option<String> {
     let cells: Vec<&CellResult> = section.results().filter(|cell| cell.unit.is_some()).collect();
     let names = Names::new(section.document, &cells, &cells);
     let vehicles: BTreeSet<u64> = cells.iter().filter_map(|it| Some(it.unit?.vehicles)).collect();
@@ -52,7 +51,7 @@ fn outcome(cell: &CellResult) -> Option<String> {
     let cores = plural(cell.unit?.cores, "core");
     let end = match cell.metrics.get("verdict_ms").and_then(|verdict| verdict.tail()) {
         _ if late >= LATE_MOST => format!("{} % late", rounded(100.0 * late)),
-        Some((name, value)) => format!("{name} {} ms", digits(value)),
+        Some((name, value)) => format!("{name} {} ms", Decimals::of([value]).text(value)),
         None => "none late".to_owned(),
     };
     Some(format!("{} % of {cores}, {end}", rounded(used)))
