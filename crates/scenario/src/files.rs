@@ -93,7 +93,7 @@ impl Files {
             listing.sort();
             (digest(listing.join("\n").as_bytes()), bytes)
         } else if std::fs::metadata(path).is_ok_and(|file| file.len() > FILE_BYTES_MAX) {
-            // Whoever reads such a file does so piece by piece.
+            // Such a file is read piece by piece, here and by its readers.
             let fail = |why: std::io::Error| format!("cannot read {}: {why}", path.display());
             let mut hash = Sha256::new();
             let mut file = files::open(path).map_err(fail)?;
