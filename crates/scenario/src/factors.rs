@@ -187,8 +187,16 @@ fn factor(value: &Value) -> Factor {
         Value::Choice(_) | Value::Flag(_) | Value::Counts(_) | Value::Timetable(_) => {
             Factor::Text(value.to_string())
         }
+        Value::Text(text) if text.starts_with('{') => Factor::Text(name_in(text)),
         Value::File(_) | Value::Folder(_) | Value::Contents(_) | Value::Text(_) => {
             Factor::Text(value.to_string())
         }
     }
+}
+
+/// The name that a table gives itself, or all of it.
+fn name_in(table: &str) -> String {
+    let read = toml::from_str::<toml::Table>(&format!("table = {table}")).ok();
+    let name = read.and_then(|read| Some(read["table"].get("name")?.as_str()?.to_owned()));
+    name.unwrap_or_else(|| table.to_owned())
 }

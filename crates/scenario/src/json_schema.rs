@@ -171,8 +171,9 @@ fn value(kind: Kind) -> Value {
         }
         Kind::Choice(words) => json!({ "enum": words }),
         Kind::Described(words) => {
-            let file = json!({ "type": "string", "pattern": "\\.json$" });
-            json!({ "anyOf": [{ "enum": words }, file, { "type": "object" }] })
+            // In a list a table is a text.
+            let text = json!({ "type": "string", "pattern": "(\\.json|\\})$" });
+            json!({ "anyOf": [{ "enum": words }, text, { "type": "object" }] })
         }
         Kind::Counts => json!({ "type": ["array", "string", "integer"] }),
         Kind::Timetable => json!({ "type": ["array", "string"] }),

@@ -66,7 +66,7 @@ const PROMISED: [(&str, usize, &[&str], &[&str]); 3] = [
 fn v2x_keeps_up_where_cores_suffice_and_is_the_same_every_time() {
     let overrides = ["runs=1", "quick=false", "workload.duration=2s"];
     let document = document("v2x", &overrides);
-    assert_eq!(document.cells.len(), 38);
+    assert_eq!(document.cells.len(), 52);
     let of = |part: &str, board: &str, metric: &str| {
         cell(&document, &[("part", part), ("board", board)]).metrics[metric].mean
     };

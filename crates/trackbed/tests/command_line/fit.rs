@@ -75,7 +75,7 @@ fn a_study_is_run_in_settings_that_it_leaves_open() {
     let scratch = scenario();
     let words = "paper vru --settings 4 --runs 12 --out out";
     let first = scratch.succeed(words).stdout;
-    assert!(first.starts_with("Of 6 statements, "), "{first}");
+    assert!(first.starts_with("Of 7 statements, "), "{first}");
     let kept = scratch.read("out/settings.jsonl");
     assert_eq!(kept.lines().count(), 4);
     assert_eq!(scratch.succeed(words).stdout, first);

@@ -134,7 +134,7 @@ pub(crate) const HELP: &str = "processors of the unit; real time: only `here`, t
                                udoo-quad four Cortex-A9; one's own unit: a file that `trackbed \
                                verify --json` wrote on it, or a table { cores = [4, 0], signature = \
                                \"476 us\" } with the numbers of fast and slow cores, and if known \
-                               `slow-signature`, `known-signature` (with a table of the key, which \
+                               `name` (in results), `slow-signature`, `known-signature` (with a table of the key, which \
                                takes the time `table` to make), `batch` (fixed time of a batch), \
                                `message` (time of all other checks), and of a GPU `gpu-launch` (fixed \
                                time of a batch) and `gpu-signature` (as signature, in a large batch)";

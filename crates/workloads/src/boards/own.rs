@@ -52,7 +52,7 @@ pub(super) fn described(table: &str) -> Result<Board, String> {
     let tables = Tables { signature: known_signature, build, bytes: KeyTable::BYTES };
     let tables = (build > 0).then_some(tables);
     Ok(Board {
-        name: Cow::Owned(table.to_owned()),
+        name: Cow::Owned(unit.name.unwrap_or_else(|| table.to_owned())),
         cores: Cow::Owned(vec![(fast, 1000), (slow, slowdown)]),
         usual: fast + slow,
         measured: fast + slow,
@@ -65,6 +65,8 @@ pub(super) fn described(table: &str) -> Result<Board, String> {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Unit {
+    /// Stands for the table in results.
+    name: Option<String>,
     cores: Cores,
     #[serde(deserialize_with = "nanos")]
     signature: u64,

@@ -59,14 +59,13 @@ mod tests {
         for point in printed.flatten() {
             let of = |key: &str| point[key].as_str().unwrap();
             let value = point["value"].as_float().unwrap();
-            let odroid = &BOARDS[1];
+            let is = |name: &str| [of("x"), of("curve")].contains(&name);
+            let board = BOARDS.iter().find(|known| is(known.name)).unwrap();
+            let on = |threads| board.posix.iter().find(|(known, _)| *known == threads).unwrap().1;
             let own = match of("x").parse::<usize>() {
-                Ok(threads) => {
-                    let board = BOARDS.iter().find(|known| known.name == of("curve")).unwrap();
-                    board.posix.iter().find(|(known, _)| *known == threads).unwrap().1[1]
-                }
-                Err(_) if of("x") == "static" => odroid.openmp[1],
-                Err(_) => odroid.posix[3].1[1],
+                Ok(threads) => on(threads)[1],
+                Err(_) if is("static") => board.openmp[1],
+                Err(_) => on(board.cores)[1],
             };
             assert_eq!(own, value, "{point:?}");
             held += 1;
