@@ -28,7 +28,8 @@ fn every_figure_is_drawn_at_every_width_and_nothing_is_fetched() {
 fn parts_models_and_failures_have_their_places() {
     let scratch = Scratch::new();
     let short = "--set workload.duration=600ms --set workload.warm-up=100ms";
-    scratch.succeed(&format!("run v2x --quick --runs 6 {short} --out v2x --report"));
+    let parts = "--part crossing --part rush --part flood --part threads --part splits";
+    scratch.succeed(&format!("run v2x --quick --runs 6 {parts} {short} --out v2x --report"));
     let lost = "run vru --runs 4 --set link.loss=1 --set protocol=quic --set workload.timeout=2s --out lost";
     scratch.trackbed(lost).says(1, &[]);
     scratch.succeed("report lost --out lost.html");
