@@ -56,9 +56,9 @@ pub(crate) async fn follow(
     let mut pilot = match (foresight.kind, watch) {
         (ForesightKind::PhaD, Some(watch)) => {
             let settings = Settings { lead: foresight.lead, ..Settings::default() };
-            Pilot::Train(watch, Controller::new(settings, ends.len()))
+            Pilot::Train(Box::new((watch, Controller::new(settings, ends.len()))))
         }
-        (ForesightKind::Pha, Some(watch)) => Pilot::Sender(Forecast::Table(watch)),
+        (ForesightKind::Pha, Some(watch)) => Pilot::Sender(Forecast::Table(Box::new(watch))),
         (ForesightKind::Oracle, _) => {
             Pilot::Sender(Forecast::truth(&timelines, |handover| handover.disturbed))
         }
@@ -71,7 +71,7 @@ pub(crate) async fn follow(
     let (mut avoided, mut next) = (vec![false; ends.len()], now());
     loop {
         match &mut pilot {
-            Pilot::Train(watch, controller) => steer(controller, watch, &ends, &client),
+            Pilot::Train(pilot) => steer(&mut pilot.1, &mut pilot.0, &ends, &client),
             Pilot::Sender(forecast) => {
                 let mut wanted = forecast.at(now(), foresight.lead, ends.len());
                 spare_one(&mut wanted, &avoided);
@@ -89,7 +89,7 @@ pub(crate) async fn follow(
 
 enum Pilot {
     /// PHA-D, as the router's daemon does it.
-    Train(Watch, Controller),
+    Train(Box<(Watch, Controller)>),
     Sender(Forecast),
 }
 
@@ -101,7 +101,7 @@ struct Watch {
 
 enum Forecast {
     /// By the estimated position of the train, in a table.
-    Table(Watch),
+    Table(Box<Watch>),
     /// By the true times, path by path.
     Truth(Vec<Vec<(Time, Time)>>),
 }
@@ -115,7 +115,8 @@ impl Forecast {
     /// Which of `paths` to avoid.
     fn at(&mut self, now: Time, lead: Duration, paths: usize) -> Vec<bool> {
         match self {
-            Forecast::Table(Watch { receiver, journey }) => {
+            Forecast::Table(watch) => {
+                let Watch { receiver, journey } = &mut **watch;
                 let fix = receiver.fix(now, &journey.ride);
                 let direction = journey.ride.direction();
                 let lag_m = fix.speed_m_s * journey.gps.lag.as_secs_f64();

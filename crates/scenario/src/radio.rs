@@ -153,7 +153,7 @@ fn of_all_operators(
     if let Some(text) = links.get::<Arc<str>>("timeline") {
         let drive = drive_from_text(&text).map_err(|why| Refusal::new(why, "timeline"))?;
         let names = drive.timelines.iter().map(|one| one.operator.as_str());
-        let foresight = with_table(foresight, &links, None, names)?;
+        let foresight = with_table(foresight, links, None, names)?;
         return Radio::recorded(drive, queue, foresight)
             .map_err(|why| Refusal::new(why, "timeline"));
     }
@@ -161,7 +161,7 @@ fn of_all_operators(
         Railway::read(&of_railway()?).map_err(|why| Refusal::new(why.advice, why.place))?;
     let railway = Arc::new(railway);
     let names = railway.operators().iter().map(|operator| operator.name.as_str());
-    let foresight = with_table(foresight, &links, Some(&railway), names)?;
+    let foresight = with_table(foresight, links, Some(&railway), names)?;
     Radio::new(railway, links.need("duration"), queue, foresight)
         .map_err(|why| Refusal::new(why, "stations"))
 }

@@ -138,11 +138,14 @@ fn learn(imported: &Imported, known: Option<&Table>, path: &Path) -> anyhow::Res
     Ok(())
 }
 
+/// Names of columns and what they are.
+type Columns = Vec<(String, String)>;
+
 fn read(
     recording: &mut Recording,
     path: &Path,
     operator: Option<&str>,
-    (columns, unused): (&[(String, String)], &mut Vec<(String, String)>),
+    (columns, unused): (&[(String, String)], &mut Columns),
 ) -> anyhow::Result<()> {
     let mut head = Vec::new();
     open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
