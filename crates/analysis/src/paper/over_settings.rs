@@ -180,17 +180,20 @@ fn with_which(unknown: &Unknown, shares: &[Option<f64>]) -> Option<String> {
 impl fmt::Display for OverSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.verdict(), &self.depends_on) {
-            (OverVerdict::Holds, _) => f.write_str("holds")?,
-            (OverVerdict::SameDirection, _) => f.write_str("same direction")?,
-            (OverVerdict::Contradicted, _) => f.write_str("contradicted")?,
-            (OverVerdict::Undecided, _) => f.write_str("undecided")?,
+            (OverVerdict::Holds, _) => {}
+            (OverVerdict::SameDirection, _) => f.write_str("same direction: ")?,
+            (OverVerdict::Contradicted, _) => f.write_str("contradicted: ")?,
+            (OverVerdict::Undecided, _) => f.write_str("undecided: ")?,
             (OverVerdict::Depends, Some(unknown)) => write!(f, "depends on {unknown}")?,
             (OverVerdict::Depends, None) => f.write_str("depends on several unknowns")?,
         }
         if let Some(with) = &self.holds_with {
             write!(f, " ({with})")?;
         }
-        write!(f, ": holds in {} of {} settings", self.holds, self.compatible())?;
+        if self.verdict() == OverVerdict::Depends {
+            f.write_str(": ")?;
+        }
+        write!(f, "holds in {} of {} settings", self.holds, self.compatible())?;
         let counts = [
             (self.same_direction, "same direction in"),
             (self.contradicted, "contradicted in"),
