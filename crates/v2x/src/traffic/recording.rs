@@ -291,17 +291,17 @@ mod tests {
         }
     }
 
-    /// An hour of 10,000 vehicles, 36 million rows that no memory holds: `cargo test --release -- --ignored hour`.
+    /// A minute of 10,000 vehicles, step by step: an hour takes as much memory, and sixty times as long.
     #[test]
-    #[ignore = "takes a minute"]
-    fn an_hour_of_ten_thousand_vehicles_is_read_in_little_memory() {
+    #[ignore = "thorough: seconds"]
+    fn ten_thousand_vehicles_are_read_in_little_memory() {
         let (reader, mut writer) = std::io::pipe().unwrap();
         std::thread::spawn(move || {
             let row = |x: u32, vehicle: u32| {
                 format!("<vehicle id=\"{vehicle}\" x=\"{x}\" y=\"0\" angle=\"90\" speed=\"14\"/>\n")
             };
             writer.write_all(b"<fcd-export>\n").unwrap();
-            for second in 0..3_600 {
+            for second in 0..60 {
                 let rows: String = (0..10_000).map(|vehicle| row(14 * second, vehicle)).collect();
                 let step = format!("<timestep time=\"{second}.00\">\n{rows}</timestep>\n");
                 writer.write_all(step.as_bytes()).unwrap();
@@ -311,7 +311,7 @@ mod tests {
         let crossing = Crossing { pace: Pace::Triggered, ..Crossing::default() };
         let source = std::io::BufReader::new(reader);
         let turns = Recording::new(source, crossing, None, &Seed::of_run(1, 0));
-        assert!(turns.map(Result::unwrap).count() > 100_000_000);
+        assert!(turns.map(Result::unwrap).count() > 1_000_000);
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
         eprintln!("{peak}");
