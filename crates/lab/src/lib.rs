@@ -16,6 +16,7 @@ mod environment;
 pub mod explain;
 pub mod fit;
 mod foresight;
+pub mod journal;
 pub mod live;
 mod machine;
 mod models;

@@ -59,9 +59,14 @@ pub struct FitKey {
     pub key: String,
     /// Its range or its values, as they were asked for.
     pub over: String,
+    /// The ends of a range; none of names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub range: Option<[f64; 2]>,
+    /// The unit of a range, as it was written.
+    pub unit: String,
     /// What the settings found have: the smallest and the largest number, or the values that occur.
     pub found: Vec<String>,
-    /// Which share of its range that is; the smaller, the better the figures determine it.
+    /// Which share of its range that is, in the scale in which it was searched; the smaller, the better the figures determine it.
     pub share: f64,
     /// The share of each value of a key with names, by importance weight.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -73,8 +78,8 @@ pub struct FitKey {
 pub struct FitSetting {
     /// The value of each key.
     pub values: BTreeMap<String, String>,
-    /// The place of each number in its range, from 0 to 1, and the number of each name from 0.
-    pub at: BTreeMap<String, f64>,
+    /// The numbers among them, each in the unit of its key.
+    pub numbers: BTreeMap<String, f64>,
     /// Its importance weight; the weights sum to 1.
     pub weight: f64,
     /// What it gave for each figure; none where it has no value.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::fmt::Write as _;
 
-use trackbed_measure::fit::{FitDocument, FitKey};
+use trackbed_measure::fit::{FitDocument, FitKey, FitSetting};
 
 use crate::number::short;
 use crate::plot::{Axis, Fill, Key, Look, Mark, Panel, Plot, Scale};
@@ -84,19 +84,16 @@ fn found(key: &FitKey) -> String {
 /// A picture of all pairs of searched numbers, as SVG 1.1: where in their ranges the settings lie. None with fewer
 /// than two numbers.
 pub fn svg(document: &FitDocument) -> Option<String> {
-    let numbers: Vec<&FitKey> = document.keys.iter().filter(|key| key.weights.is_empty()).collect();
-    let numbers = &numbers[..numbers.len().min(KEYS_DRAWN)];
+    let numbers = document.keys.iter().filter_map(|key| Some((key, key.range?)));
+    let numbers: Vec<(&FitKey, [f64; 2])> = numbers.take(KEYS_DRAWN).collect();
     let pairs = (0..numbers.len()).flat_map(|one| (0..one).map(move |other| (one, other)));
     let panels: Vec<Panel> =
         pairs.map(|(one, other)| panel(document, numbers[other], numbers[one])).collect();
-    let keys = vec![Key::dot(
-        Look::series(0),
-        Fill::Full,
-        match document.met[1] {
-            0 => "setting that comes nearest",
-            _ => "setting that meets all figures",
-        },
-    )];
+    let meaning = match document.met[1] {
+        0 => "setting that comes nearest",
+        _ => "setting that meets all figures",
+    };
+    let keys = vec![Key::dot(Look::series(0), Fill::Full, meaning)];
     let plot = Plot { keys, panels, aspect: 1.0, panel_width_min: 16.0, ..Plot::default() };
     (numbers.len() > 1).then(|| plot.svg(180.0))
 }
@@ -104,13 +101,13 @@ pub fn svg(document: &FitDocument) -> Option<String> {
 /// The picture has the keys that are determined best.
 const KEYS_DRAWN: usize = 4;
 
-fn panel(document: &FitDocument, x: &FitKey, y: &FitKey) -> Panel {
-    let axis = |key: &FitKey| {
-        let title = format!("{}: place in {}", key.key, key.over.replace("..", " to "));
-        Axis::new(title, Scale::Ends(0.0, 1.0))
+fn panel(document: &FitDocument, x: (&FitKey, [f64; 2]), y: (&FitKey, [f64; 2])) -> Panel {
+    let axis = |(key, [low, high]): (&FitKey, [f64; 2])| {
+        let unit = if key.unit.is_empty() { String::new() } else { format!(" ({})", key.unit) };
+        Axis::new(format!("{}{unit}", key.key), Scale::Ends(low, high))
     };
-    let dot = |setting: &trackbed_measure::fit::FitSetting| {
-        let at = [setting.at[&x.key], setting.at[&y.key]];
+    let dot = |setting: &FitSetting| {
+        let at = [x, y].map(|(key, _)| setting.numbers[&key.key]);
         Mark::Dot(Look::series(0), at, Fill::Full)
     };
     let marks = document.settings.iter().map(dot).collect();

@@ -31,7 +31,7 @@ pub fn bar(total: u64, done: u64) -> ProgressBar {
     bar
 }
 
-/// Counts the settings of a search, whose number nobody knows beforehand.
+/// Counts the settings of a search, whose number is not known beforehand.
 pub fn settings() -> ProgressBar {
     let bar = bar(0, 0);
     let style = ProgressStyle::with_template("{spinner} {pos} settings in {elapsed}, {msg}");

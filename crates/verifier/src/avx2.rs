@@ -196,11 +196,11 @@ impl Vector {
 
     #[target_feature(enable = "avx2")]
     fn elements_by_lane(&self) -> [FieldElement; 8] {
-        // SAFETY: a vector register is four times 64 bits, and any bits are integers.
-        let limbs = self
-            .carried()
-            .0
-            .map(|half| half.map(|limb| unsafe { std::mem::transmute::<__m256i, [u64; 4]>(limb) }));
+        let words = |limb: __m256i| {
+            // SAFETY: a vector register is four times 64 bits, and any bits are integers.
+            unsafe { std::mem::transmute::<__m256i, [u64; 4]>(limb) }
+        };
+        let limbs = self.carried().0.map(|half| half.map(words));
         std::array::from_fn(|lane| {
             let mut words = [0; 5];
             for (i, limb) in limbs[lane / 4].iter().enumerate() {

@@ -33,10 +33,9 @@ pub(super) fn sentence(section: &Section<'_>) -> Option<String> {
             Some(format!("{name}{}", outcome(cell)?))
         };
         let mut texts: Vec<String> = cells.iter().filter_map(text).collect();
-        if texts.len() > SHOWN_MAX {
-            texts.push(format!("{} others", texts.len() - SHOWN_MAX));
-            texts.drain(SHOWN_MAX..cells.len());
-        }
+        let others = texts.len().saturating_sub(SHOWN_MAX);
+        texts.truncate(SHOWN_MAX);
+        texts.extend((others > 0).then(|| format!("{others} others")));
         (!texts.is_empty()).then(|| format!("{title}{of}: {}.", texts.join("; ")))
     };
     match (list("Enough", &enough), list("Not enough", &short)) {

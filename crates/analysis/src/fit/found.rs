@@ -59,13 +59,19 @@ pub fn document(
         let pairs = || spaces.iter().zip(at);
         FitSetting {
             values: pairs().map(|(space, at)| (space.key.clone(), space.value(*at))).collect(),
-            at: pairs().map(|(space, at)| (space.key.clone(), *at)).collect(),
+            numbers: pairs()
+                .filter_map(|(space, at)| Some((space.key.clone(), space.number(*at)?)))
+                .collect(),
             weight: one.member.weight / sum,
             figures: values(&one.given),
         }
     };
     let settings: Vec<FitSetting> = shown.iter().map(setting).collect();
-    let mut keys: Vec<FitKey> = spaces.iter().map(|space| key(space, &settings)).collect();
+    let key = |(index, space)| {
+        let places = shown.iter().map(|one| one.member.tried.at[index]);
+        key(space, &places.collect::<Vec<f64>>(), &settings)
+    };
+    let mut keys: Vec<FitKey> = spaces.iter().enumerate().map(key).collect();
     keys.sort_by(|one, other| one.share.total_cmp(&other.share));
     let figure = |(index, figure): (usize, &Figure)| {
         let tried = found.tried.iter().filter_map(|tried| tried[index]);
@@ -77,7 +83,8 @@ pub fn document(
             value: figure.value,
             tolerance: figure.tolerance,
             nearest: tried.min_by(|one, other| off(one).total_cmp(&off(other))),
-            standard_error: errors.iter().sum::<f64>() / errors.len().max(1) as f64,
+            standard_error: errors.iter().fold(0.0, |sum, error| sum + error)
+                / errors.len().max(1) as f64,
         }
     };
     let mut document = FitDocument {
@@ -98,8 +105,8 @@ pub fn document(
     document
 }
 
-fn key(space: &Space, settings: &[FitSetting]) -> FitKey {
-    let places = || settings.iter().map(|setting| setting.at[&space.key]);
+fn key(space: &Space, places: &[f64], settings: &[FitSetting]) -> FitKey {
+    let places = || places.iter().copied();
     let ends = [places().fold(1.0, f64::min), places().fold(0.0, f64::max)];
     let mut weights = BTreeMap::new();
     let (found, share) = match space.unknown() {
@@ -113,7 +120,10 @@ fn key(space: &Space, settings: &[FitSetting]) -> FitKey {
             (weights.keys().cloned().collect(), weights.len() as f64 / names as f64)
         }
     };
-    FitKey { key: space.key.clone(), over: space.over.clone(), found, share, weights }
+    let (range, unit) = space.range().unzip();
+    let (key, over, unit) =
+        (space.key.clone(), space.over.clone(), unit.unwrap_or_default().to_owned());
+    FitKey { key, over, range, unit, found, share, weights }
 }
 
 /// Pairs of figures that were met one by one, but never together.
@@ -137,6 +147,9 @@ fn conflicts(figures: &[Figure], tried: &[Vec<Option<f64>>]) -> Vec<[usize; 2]> 
 const DETERMINED: f64 = 0.5;
 
 fn answer(document: &FitDocument, is_complete: bool) -> String {
+    if document.tried == 0 {
+        return "Stopped before the first round of settings was complete; the same command continues it.".to_owned();
+    }
     let [met, held] = document.met;
     let figures: Vec<&str> = document.figures.iter().map(|figure| figure.text.as_str()).collect();
     let what = match figures.as_slice() {
@@ -280,6 +293,7 @@ mod tests {
         );
         let apart = answered(vec![near], &[[2.0, 90.0], [3.0, 50.0]]);
         assert_eq!(apart.conflicts, [[0, 1]]);
+        assert!(answered(Vec::new(), &[]).answer.starts_with("Stopped before the first round"));
         assert!(apart.answer.contains("were not met together"), "{}", apart.answer);
     }
 }

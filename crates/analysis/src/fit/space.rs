@@ -96,29 +96,39 @@ impl Space {
         }
     }
 
-    /// The value at a coordinate of [`Space::unknown`], as it is written in a scenario. Numbers whose range
-    /// spans a factor of ten or more are spread logarithmically.
+    /// The ends of a range, and their unit; none of names.
+    pub fn range(&self) -> Option<([f64; 2], &str)> {
+        match &self.values {
+            Values::Numbers { low, high, unit, .. } => Some(([*low, *high], unit)),
+            Values::Names(_) => None,
+        }
+    }
+
+    /// The value at a coordinate of [`Space::unknown`], as it is written in a scenario.
     pub fn value(&self, at: f64) -> String {
-        let (low, high, unit, is_whole) = match &self.values {
-            Values::Names(names) => {
-                return names[(at.max(0.0) as usize).min(names.len() - 1)].clone();
+        match &self.values {
+            Values::Names(names) => names[(at.max(0.0) as usize).min(names.len() - 1)].clone(),
+            Values::Numbers { unit, .. } => {
+                // So many digits that simulated and printed settings are the same.
+                let number = short(self.number(at).unwrap_or(f64::NAN));
+                if unit.is_empty() { number } else { format!("{number} {unit}") }
             }
-            Values::Numbers { low, high, unit, is_whole } => (*low, *high, unit, *is_whole),
-        };
+        }
+    }
+
+    /// The number there, in the unit of the range; none of names. Ranges that span a factor of ten or more are
+    /// spread logarithmically.
+    pub fn number(&self, at: f64) -> Option<f64> {
+        let Values::Numbers { low, high, is_whole, .. } = self.values else { return None };
         let spread = |low: f64, high: f64| match low > 0.0 && high / low >= 10.0 {
             true => low * libm::pow(high / low, at),
             false => low + (high - low) * at,
         };
-        let number = match is_whole {
-            // Each whole number has as wide a strip as any other.
-            true => spread(low - 0.5, high + 0.5).round().clamp(low, high).to_string(),
-            // So many digits that simulated and printed settings are the same.
-            false => short(spread(low, high)),
-        };
-        match unit.is_empty() {
-            true => number,
-            false => format!("{number} {unit}"),
-        }
+        Some(match is_whole {
+            // A whole number has the strip around it.
+            true => spread(low - 0.5, high + 0.5).round().clamp(low, high),
+            false => spread(low, high),
+        })
     }
 }
 

@@ -12,7 +12,9 @@ use trackbed_stats::abc::{Member, Population, Tried};
 use trackbed_substrate::Cancel;
 use trackbed_substrate::simulated::parallel;
 
-pub use kept::{Kept, KeptError};
+use crate::journal::JournalError;
+
+pub use kept::Kept;
 pub use trial::Unplanned;
 use trial::{Trial, Trier};
 
@@ -71,7 +73,7 @@ pub fn search(
     question: &Question<'_>,
     kept: &mut Kept,
     goes_on: &mut GoesOn<'_>,
-) -> Result<Found, KeptError> {
+) -> Result<Found, JournalError> {
     let mut search =
         Search { trier: Trier::new(question), kept, goes_on, stopped: false, tried: Vec::new() };
     let population = search.rounds(question.settings, None)?;
@@ -125,7 +127,7 @@ struct Search<'a, 'b> {
 
 impl Search<'_, '_> {
     /// The last population of a search for all figures, or for one.
-    fn rounds(&mut self, size: usize, only: Option<usize>) -> Result<Population, KeptError> {
+    fn rounds(&mut self, size: usize, only: Option<usize>) -> Result<Population, JournalError> {
         let question = self.trier.question;
         let unknowns = question.spaces.iter().map(Space::unknown).collect();
         let number = only.map_or(0, |only| only as u64 + 1);
@@ -166,7 +168,7 @@ impl Search<'_, '_> {
         places: &[Vec<f64>],
         trial: Trial,
         may_stop: bool,
-    ) -> Result<Vec<Vec<Option<Given>>>, KeptError> {
+    ) -> Result<Vec<Vec<Option<Given>>>, JournalError> {
         let Search { trier, kept, goes_on, stopped, .. } = self;
         let question = trier.question;
         let name = |place: &Vec<f64>| trial.name(&trier.settings(place));

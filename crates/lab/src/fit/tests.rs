@@ -95,7 +95,7 @@ fn a_search_goes_on_where_it_was_stopped() {
     };
     assert_eq!(members(&continued), members(&whole));
     let error = Kept::open(&one, "another question").unwrap_err().to_string();
-    assert!(error.contains("another search: the test"), "{error}");
+    assert!(error.contains("another question: the test"), "{error}");
 }
 
 /// Of 20 hidden settings at least 18 lie in the sets found, which are small, and nine in ten members give the

@@ -4,6 +4,7 @@ use std::fmt::{self, Write as _};
 
 use trackbed_analysis::paper::{StatementOver, Unknowns, UnknownsDocument};
 
+use crate::number::plural;
 use crate::table::{Align, Table};
 use crate::words::{lines, written};
 
@@ -27,7 +28,7 @@ fn write_all(
             unknown.values.split_first().map_or(("", &[][..]), |(first, rest)| (first, rest));
         let decides = match document.decided_by(&unknown.name) {
             0 => String::new(),
-            count => format!("; decides {count} statements"),
+            count => format!("; decides {}", plural(count as u64, "statement")),
         };
         let fitting = &document.fitting[&unknown.name];
         let tried = unknown.values.iter().filter(|value| document.has_tried(&unknown.name, value));

@@ -39,7 +39,8 @@ const IMPORT_EXAMPLES: &str = "\
 Examples:
   trackbed drive import A=modem1.csv B=modem2.csv gps.nmea -o monday.csv --table line.geojson
   trackbed drive import all.csv -o monday.csv --column rate_mbps:A=lte0_mbit --column rtt_ms:A=ping0
-  trackbed run train --set radio.timeline=monday.csv --set radio.table=line.geojson
+  trackbed run train --part foresight --unset radio.profile --unset radio.duration \\
+      --set radio.timeline=monday.csv --set radio.table=line.geojson
 
 Logs, one for each modem or one for all:
   table     time (seconds, milliseconds since 1970, or dates), and any of: latitude and longitude;

@@ -31,7 +31,7 @@ fn a_delay_is_found_by_its_round_trip_and_kept() {
     let other = [&words[..], &["--to", "median rtt = 60 ms +- 5 %", "--out", "out"]].concat();
     let other = run(&scratch, &other);
     assert_eq!(other.status, 2);
-    assert!(other.stderr.contains("belongs to another search"), "{}", other.stderr);
+    assert!(other.stderr.contains("belongs to another question"), "{}", other.stderr);
 }
 
 #[test]
@@ -77,13 +77,20 @@ fn a_study_is_run_in_settings_that_it_leaves_open() {
     let first = scratch.succeed(words).stdout;
     assert!(first.starts_with("Of 7 statements, "), "{first}");
     let kept = scratch.read("out/settings.jsonl");
-    assert_eq!(kept.lines().count(), 4);
+    assert_eq!(kept.lines().count(), 5, "the question, and four settings");
     assert_eq!(scratch.succeed(words).stdout, first);
     assert_eq!(scratch.read("out/settings.jsonl"), kept, "nothing is run twice");
+    // Killed while it wrote.
+    scratch.write("out/settings.jsonl", &kept[..kept.len() - 9]);
+    assert_eq!(scratch.succeed(words).stdout, first);
+    assert_eq!(scratch.read("out/settings.jsonl"), kept);
+    let remedy = ["belongs to another question", "choose another folder"];
+    scratch.refuse("paper hsr --settings 2 --runs 12 --out out", &remedy);
+    scratch.refuse("paper vru --settings 4 --runs 13 --out out", &remedy);
     scratch.write("out/settings.jsonl", "nonsense\n");
-    let ended = scratch.trackbed(words);
-    assert_eq!(ended.status, 2);
-    assert!(ended.stderr.contains("line 1: not a setting"), "{}", ended.stderr);
+    scratch.refuse(words, &remedy);
+    scratch.refuse("paper all --unknowns", &["for one paper"]);
+    scratch.refuse("paper vru --unknowns --set link.loss=5%", &["add --settings"]);
     let listed = scratch.succeed("paper train --unknowns").stdout;
     assert!(listed.contains("receive buffer"), "{listed}");
 }

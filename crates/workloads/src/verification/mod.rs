@@ -83,7 +83,7 @@ impl Prepared for Arc<Plan> {
 
     fn unit(&self) -> Option<[u64; 2]> {
         let verifying = self.board.cores(self.workers).len();
-        // Nobody has counted those of a file.
+        // Those of a file are not counted.
         let vehicles = self.recording.as_ref().map_or(self.crossing.vehicles().into(), |_| 0);
         (self.load == Load::Crossing).then_some([vehicles, self.board.usual.max(verifying) as u64])
     }

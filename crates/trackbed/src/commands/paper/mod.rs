@@ -55,6 +55,10 @@ pub struct Arguments {
 /// # Errors
 /// If there is no such paper, a setting is invalid, or results cannot be written.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
+    let is_about_settings = arguments.unknowns || arguments.settings.is_some();
+    if arguments.name == ALL && is_about_settings {
+        bail!("--unknowns and --settings are for one paper: write trackbed paper vru --unknowns");
+    }
     if arguments.name == ALL {
         return all(arguments);
     }
@@ -63,7 +67,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         let known = known.join(", trackbed paper ");
         bail!("unknown paper {:?}; write trackbed paper {known}, or all", arguments.name);
     }
-    if arguments.unknowns || arguments.settings.is_some() {
+    if is_about_settings {
         return settings::execute(arguments);
     }
     if arguments.page.is_some() {

@@ -1,15 +1,14 @@
 //! `trackbed paper --unknowns` and `--settings`: a study over all that it leaves out.
 
 use std::fs;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, bail};
 use trackbed_analysis::paper::{self, Choice, InSetting, Unknowns, UnknownsDocument};
-use trackbed_archive::Units;
+use trackbed_archive::{Units, VERSION};
 use trackbed_lab::backend::Virtual;
 use trackbed_lab::campaign::{self as campaigns, Execution};
-use trackbed_outward::files;
+use trackbed_lab::journal::Journal;
 use trackbed_report::papers::unknowns as report;
 use trackbed_scenario::{self as scenario, Override, Source};
 use trackbed_substrate::Cancel;
@@ -30,6 +29,11 @@ pub(super) fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let Some(unknowns) = Unknowns::of(name).filter(|unknowns| !unknowns.all().is_empty()) else {
         bail!("the scenario {name} has no list of what its study leaves out");
     };
+    if settings.is_none() && !options.overrides.is_empty() {
+        bail!(
+            "what is stored is of the study's own scenario; add --settings N to run it with other settings"
+        );
+    }
     let (tried, is_complete) = match settings {
         None => (unknowns.stored().to_vec(), true),
         Some(count) => try_settings(name, &unknowns, *count as usize, options)?,
@@ -51,7 +55,14 @@ fn try_settings(
     let out = options.out.clone().unwrap_or_else(folder);
     fs::create_dir_all(&out).with_context(|| output::no_place(&out))?;
     let path = out.join("settings.jsonl");
-    let (mut tried, mut file) = read(&path)?;
+    let runs = options.runs.unwrap_or(RUNS);
+    let set: Vec<String> = options.overrides.iter().map(|one| format!(" --set '{one}'")).collect();
+    let quick = if options.quick { " --quick" } else { "" };
+    let question = format!(
+        "trackbed {VERSION} paper {name} --settings N --runs {runs}{quick}{}",
+        set.concat()
+    );
+    let (mut journal, mut tried) = Journal::open::<InSetting>(&path, &question)?;
     let cancel = interrupt::install()?;
     let choices = unknowns.settings(count);
     let bar = progress::bar(choices.len() as u64, 0);
@@ -62,34 +73,13 @@ fn try_settings(
             continue;
         }
         let Some(found) = one(name, unknowns, choice, options, &cancel)? else { break };
-        let line = serde_json::to_string(&found)?;
-        writeln!(file, "{line}").with_context(|| output::no_place(&path))?;
+        journal.add(&found)?;
         tried.push(found);
     }
     bar.finish_and_clear();
     tell(format_args!("settings: {}", shell_word(&path)));
     Ok((tried, !cancel.is_cancelled()))
 }
-
-/// What is in the file already, and the file to go on with.
-fn read(path: &Path) -> anyhow::Result<(Vec<InSetting>, fs::File)> {
-    let failed = || output::no_place(path);
-    let mut tried = Vec::new();
-    if path.exists() {
-        for (number, line) in
-            files::read_text(path, BYTES_MAX).with_context(failed)?.lines().enumerate()
-        {
-            let line = serde_json::from_str(line).with_context(|| {
-                let place = format!("{}, line {}", path.display(), number + 1);
-                format!("{place}: not a setting; remove the line, or choose another --out")
-            })?;
-            tried.push(line);
-        }
-    }
-    Ok((tried, files::append(path).with_context(failed)?))
-}
-
-const BYTES_MAX: u64 = 256 << 20;
 
 /// The study in one setting; nothing if it was interrupted.
 fn one(
