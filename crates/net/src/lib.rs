@@ -46,6 +46,7 @@ mod content;
 mod in_flight;
 mod link;
 mod link_spec;
+pub mod medium;
 pub mod models;
 mod network;
 pub mod queue;
@@ -57,7 +58,7 @@ pub use link::{Alteration, Change, DropReason, Link, Outlet, Waiting, Wire};
 pub use link_spec::LinkSpec;
 pub use network::{
     BuildError, Count, Counters, Delivery, Direction, Duplex, End, Handled, InterfaceId,
-    LOOPBACK_DELAY, LinkId, Network, NetworkBuilder, NodeId, Point, Processor, Tap, Way,
+    LOOPBACK_DELAY, LinkId, MediumId, Network, NetworkBuilder, NodeId, Point, Processor, Tap, Way,
 };
-pub use registry::{MODELS, QUEUES, SELECTOR};
+pub use registry::{MEDIA, MODELS, QUEUES, SELECTOR};
 pub use spec::{Model, Stage};

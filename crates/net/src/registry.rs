@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use trackbed_core::parameter::{ArgumentError, Arguments, Kind, Parameter, Value};
 
+use crate::medium::{MediumEntry, MediumModel};
 use crate::queue::{QueueEntry, QueueModel};
 use crate::spec::{Model, ModelEntry, SpecError, Stage};
 use crate::{models, queue};
@@ -32,6 +33,9 @@ pub static MODELS: &[&ModelEntry] = &[
     &models::alteration::DUPLICATION,
     &models::reordering::ENTRY,
 ];
+
+/// Every medium, in the order in which they are listed. A new medium is a file and a line here.
+pub static MEDIA: &[&MediumEntry] = &[];
 
 /// Every queue, in the order in which they are listed. A new queue is a file and a line here.
 pub static QUEUES: &[&QueueEntry] = &[&queue::drop_tail::ENTRY, &queue::codel::ENTRY];
@@ -113,6 +117,19 @@ impl ModelEntry {
         };
         let given: Vec<(&str, Value)> = self.example.iter().map(value).collect();
         self.model(&given).expect("an example is right")
+    }
+}
+
+impl MediumEntry {
+    /// The medium with the parameters `given` and the defaults for the rest.
+    ///
+    /// # Errors
+    /// If a parameter is unknown, missing or invalid; the message begins with the medium's name and
+    /// the remedy follows.
+    pub fn model(&self, given: &[(&str, Value)]) -> Result<Arc<dyn MediumModel>, SpecError> {
+        let arguments = Arguments::read(self.parameters, given);
+        let arguments = arguments.map_err(|e| SpecError::of(self.name, e))?;
+        (self.read)(&arguments).map_err(|e| SpecError::of(self.name, e))
     }
 }
 

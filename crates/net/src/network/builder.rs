@@ -6,11 +6,13 @@ use std::net::IpAddr;
 use rustc_hash::FxHashMap;
 use trackbed_core::Seed;
 
-use super::ids::{ChannelId, Direction, InterfaceId, LinkId, NodeId};
+use super::air::Air;
+use super::ids::{ChannelId, Direction, InterfaceId, LinkId, MediumId, NodeId};
 use super::routes::Routes;
 use super::{Network, Node, NodeKind};
 use crate::link::Link;
 use crate::link_spec::LinkSpec;
+use crate::medium::Medium;
 
 /// Collects the parts of a [`Network`].
 #[derive(Debug, Default)]
@@ -18,6 +20,7 @@ pub struct NetworkBuilder {
     nodes: Vec<Node>,
     ends: Vec<End>,
     links: Vec<Duplex>,
+    airs: Vec<Air>,
 }
 
 /// A two-way link: a link model and an MTU for each direction.
@@ -130,6 +133,14 @@ impl NetworkBuilder {
         LinkId(self.links.len() as u32 - 1)
     }
 
+    /// Adds a medium that these links share: packets pass it before their link. The links, in the order
+    /// of the medium's stations, begin at a station and end at the access point, and are on no other
+    /// medium.
+    pub fn share(&mut self, medium: Box<dyn Medium>, stations: Vec<LinkId>) -> MediumId {
+        self.airs.push(Air { medium, stations, armed: None });
+        MediumId(self.airs.len() as u32 - 1)
+    }
+
     /// The interface of `link` from which packets leave in `direction`.
     pub fn interface(&self, link: LinkId, direction: Direction) -> InterfaceId {
         ChannelId::new(link, direction).interface()
@@ -157,7 +168,7 @@ impl NetworkBuilder {
         let is_router: Vec<bool> = self.nodes.iter().map(is_router).collect();
         let routes = Routes::new(owners, begins_at, &is_router);
         let addresses = self.ends.into_iter().map(|end| end.addresses).collect();
-        Ok(Network::assemble(routes, self.nodes, addresses, self.links))
+        Ok(Network::assemble(routes, self.nodes, addresses, self.links, self.airs))
     }
 
     fn node(&mut self, name: String, kind: NodeKind) -> NodeId {

@@ -5,13 +5,15 @@ use std::net::IpAddr;
 
 use trackbed_core::{Packet, Time};
 
-use super::ids::ChannelId;
+use super::ids::{ChannelId, MediumId};
 use super::tap::{Counters, Point, Tap};
 use crate::link::{Alteration, DropReason, Link, Outlet};
 
 /// One direction of a link, and the interface at which it begins.
 pub(super) struct Channel {
     pub(super) link: Box<dyn Link>,
+    /// The medium that packets pass before the link, and the number of the station there.
+    pub(super) medium: Option<(MediumId, u32)>,
     pub(super) mtu: u32,
     pub(super) addresses: Vec<IpAddr>,
     /// The wake that stands in the network's heap for this channel and holds.
@@ -35,7 +37,7 @@ pub(super) struct Far<'a> {
 
 impl Channel {
     pub(super) fn new(link: Box<dyn Link>, mtu: u32, addresses: Vec<IpAddr>) -> Channel {
-        Channel { link, mtu, addresses, armed: None, counters: Counters::default() }
+        Channel { link, medium: None, mtu, addresses, armed: None, counters: Counters::default() }
     }
 
     /// Lets the link finish with what it holds, until `end`. Only the counters see it.

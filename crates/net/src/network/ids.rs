@@ -53,6 +53,23 @@ impl ChannelId {
     }
 }
 
+/// A medium that links share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MediumId(pub(super) u32);
+
+/// Who wants to be woken, in the order in which they are at one time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Waker {
+    Channel(ChannelId),
+    Medium(MediumId),
+}
+
+impl MediumId {
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 impl NodeId {
     /// The index of the node in the order of the builder's calls.
     pub fn index(self) -> usize {

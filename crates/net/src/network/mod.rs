@@ -1,5 +1,6 @@
 //! Hosts and routers, joined by links.
 
+mod air;
 mod builder;
 mod channel;
 mod ids;
@@ -17,13 +18,14 @@ use trackbed_core::packet::{TooBig, protocol};
 use trackbed_core::{Packet, Time};
 
 use crate::link::{Change, DropReason, Link, Outlet, Waiting};
+use air::Air;
 use channel::{Arrival, Channel, Far};
-use ids::ChannelId;
+use ids::{ChannelId, Waker};
 use processor::Busy;
 use routes::{Hop, Routes};
 
 pub use builder::{BuildError, Duplex, End, NetworkBuilder};
-pub use ids::{Direction, InterfaceId, LinkId, NodeId};
+pub use ids::{Direction, InterfaceId, LinkId, MediumId, NodeId};
 pub use processor::{Handled, Processor, Way};
 pub use tap::{Count, Counters, Point, Tap};
 
@@ -41,9 +43,10 @@ pub struct Network {
     nodes: Vec<Node>,
     routes: Routes,
     channels: Vec<Channel>,
-    /// When which channel wants to be woken; entries that no longer hold are skipped. The top
+    airs: Vec<Air>,
+    /// When which channel or medium wants to be woken; entries that no longer hold are skipped. The top
     /// entry always holds.
-    wakes: BinaryHeap<Reverse<(Time, ChannelId)>>,
+    wakes: BinaryHeap<Reverse<(Time, Waker)>>,
     /// Packets that have left a channel and have not been looked at by the node yet.
     arrivals: VecDeque<Arrival>,
     /// Packets from a host to itself, in order of time.
@@ -108,8 +111,13 @@ impl Network {
         while let Some(at) = self.next_wake().filter(|at| *at <= now) {
             self.clock = self.clock.max(at);
             match self.wakes.peek() {
-                Some(&Reverse((wake, channel))) if wake == at => {
-                    self.with_link(channel, |link, out| link.advance(at, out));
+                Some(&Reverse((wake, waker))) if wake == at => {
+                    match waker {
+                        Waker::Channel(id) => self.with_link(id, |link, far| link.advance(at, far)),
+                        Waker::Medium(id) => {
+                            self.with_medium(id, |medium, out| medium.advance(at, out));
+                        }
+                    }
                     self.settle();
                 }
                 _ if self.loopback.front().is_some_and(|delivery| delivery.at == at) => {
@@ -146,6 +154,7 @@ impl Network {
             link.advance(clock, far);
             link.change(clock, change)
         });
+        let changed = changed || self.change_medium(channel, change);
         self.settle();
         changed
     }
@@ -160,6 +169,7 @@ impl Network {
     /// count as not lost. No packet arrives any more, and no node may send afterwards.
     pub fn drain(&mut self, longest: Duration) {
         let end = self.clock + longest;
+        self.drain_media(end);
         for (index, channel) in (0..).zip(&mut self.channels) {
             channel.drain(ChannelId(index), end);
         }
@@ -168,7 +178,8 @@ impl Network {
 
     /// The number of packets inside one direction of a link.
     pub fn held(&self, link: LinkId, direction: Direction) -> usize {
-        self.channels[ChannelId::new(link, direction).index()].link.held()
+        let channel = ChannelId::new(link, direction);
+        self.channels[channel.index()].link.held() + self.held_on_medium(channel)
     }
 
     /// Packets that a node discarded because it had no route.
@@ -277,6 +288,7 @@ impl Network {
         mut nodes: Vec<Node>,
         addresses: Vec<Vec<IpAddr>>,
         links: Vec<Duplex>,
+        airs: Vec<Air>,
     ) -> Network {
         let both = |l: Duplex| [(l.forward, l.mtu[0]), (l.backward, l.mtu[1])];
         let mut channels = Vec::with_capacity(addresses.len());
@@ -285,10 +297,18 @@ impl Network {
             nodes[routes.begin(channel).index()].interfaces.push(channel.interface());
             channels.push(Channel::new(link, mtu, addresses));
         }
+        for (medium, air) in (0..).map(MediumId).zip(&airs) {
+            for (station, link) in (0..).zip(&air.stations) {
+                for way in 0..2 {
+                    channels[link.index() * 2 + way].medium = Some((medium, station));
+                }
+            }
+        }
         Network {
             nodes,
             routes,
             channels,
+            airs,
             wakes: BinaryHeap::new(),
             arrivals: VecDeque::new(),
             loopback: VecDeque::new(),
@@ -317,15 +337,24 @@ impl Network {
         let wake = channel.link.next_wake();
         if channel.armed != wake {
             channel.armed = wake;
-            self.wakes.extend(wake.map(|at| Reverse((at, id))));
+            self.wakes.extend(wake.map(|at| Reverse((at, Waker::Channel(id)))));
         }
-        while let Some(&Reverse((at, id))) = self.wakes.peek() {
-            if self.channels[id.index()].armed == Some(at) {
+        self.clear_wakes();
+        result
+    }
+
+    /// Removes wakes from the top of the heap that no longer hold.
+    fn clear_wakes(&mut self) {
+        while let Some(&Reverse((at, waker))) = self.wakes.peek() {
+            let armed = match waker {
+                Waker::Channel(id) => self.channels[id.index()].armed,
+                Waker::Medium(id) => self.airs[id.index()].armed,
+            };
+            if armed == Some(at) {
                 break;
             }
             self.wakes.pop();
         }
-        result
     }
 
     /// Passes the packets that have left a channel to the node at its end, until none is left.
@@ -354,10 +383,19 @@ impl Network {
         let mtu = self.channels[id.index()].mtu;
         let fits = packet.len() <= mtu as usize || packet.longest_segment() <= mtu as usize;
         let refused = (!fits).then(|| packet.clone());
-        self.with_link(id, |link, far| {
+        let shared = self.on_medium(id).filter(|_| fits);
+        let waits = self.with_link(id, |link, far| {
             far.note(at, Point::Entered, &packet);
-            if fits { link.push(at, packet, far) } else { far.drop(at, packet, DropReason::TooBig) }
+            match (fits, shared) {
+                (true, None) => link.push(at, packet, far),
+                (true, Some(shared)) => return Some((shared, packet)),
+                (false, _) => far.drop(at, packet, DropReason::TooBig),
+            }
+            None
         });
+        if let Some(((medium, way), packet)) = waits {
+            self.with_medium(medium, |medium, out| medium.push(at, way, packet, out));
+        }
         if let Some(packet) = refused {
             self.refuse(at, id, &packet, mtu);
         }

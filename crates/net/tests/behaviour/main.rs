@@ -12,6 +12,7 @@ mod processor;
 mod rate;
 mod rate_trace;
 mod registry;
+mod shared;
 mod swarm;
 mod timetables;
 mod too_big;
