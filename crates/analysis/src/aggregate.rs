@@ -13,8 +13,9 @@ use trackbed_measure::results::{
 use trackbed_stats::{Center, Comparison, Runs, Sample, Statistic, mean_interval};
 
 use trackbed_archive::{Counted, DirectoryError};
-use trackbed_scenario::{Cell, PART, expectation};
+use trackbed_scenario::{Cell, expectation};
 
+use crate::groups::{SECTIONS, section};
 use crate::significance::{CONFIDENCE, bounded, with_best};
 
 /// The summary of a cell's runs, and the checks of their results.
@@ -180,7 +181,11 @@ fn comparable(conditions: &[String], cells: &[CellResult]) -> Vec<Vec<usize>> {
         groups.into_iter().map(|(_, group)| group).collect()
     };
     let groups = of_same(conditions);
-    if groups.iter().any(|group| group.len() > 1) { groups } else { of_same(&[PART.to_owned()]) }
+    if groups.iter().any(|group| group.len() > 1) {
+        groups
+    } else {
+        of_same(&SECTIONS.map(str::to_owned))
+    }
 }
 
 /// The mean of a metric in each run, by run number; `None` where the run failed or is missing.
@@ -220,10 +225,10 @@ fn best_cell(
     group: &[usize],
     useful: UsefulDifference,
 ) -> Option<usize> {
-    let part = cells[*group.first()?].factor_text(PART);
+    let part = section(&cells[*group.first()?]);
     let of = |group: &Vec<usize>| group.iter().map(|index| &cells[*index]).collect();
     let groups: Vec<Vec<&CellResult>> = groups.iter().map(of).collect();
-    let is_here = |group: &Vec<&CellResult>| group[0].factor_text(PART) == part;
+    let is_here = |group: &Vec<&CellResult>| section(group[0]) == part;
     let groups: Vec<Vec<&CellResult>> = groups.into_iter().filter(is_here).collect();
     let compared = metrics::headline(&groups, useful)?;
     let rank = |index: &usize| {

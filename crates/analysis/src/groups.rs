@@ -3,16 +3,25 @@
 use trackbed_measure::lists::grouped;
 use trackbed_measure::metrics::{self, Compared};
 use trackbed_measure::results::{CellResult, Difference, Document, factor_names};
-use trackbed_scenario::PART;
+use trackbed_scenario::{GROUP, PART};
 
 use crate::significance::{CONFIDENCE, too_few};
 
-/// The cells of one part of a scenario, or all where it has no parts.
+/// The factors that divide cells into sections: their traffic differs in kind, so it is not compared.
+pub const SECTIONS: [&str; 2] = [PART, GROUP];
+
+/// The section of a cell, in words; empty where there is one only.
+pub fn section(cell: &CellResult) -> String {
+    let texts = SECTIONS.iter().map(|name| cell.factor_text(name));
+    texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// The cells of one part or group of a scenario, or all where it has none.
 #[derive(Clone, Debug)]
 pub struct Section<'a> {
     /// The whole document, in which cells are numbered.
     pub document: &'a Document,
-    /// The part's name.
+    /// The name of the part or group.
     pub part: Option<String>,
     /// The numbers of its cells, ascending.
     pub cells: Vec<u32>,
@@ -21,7 +30,7 @@ pub struct Section<'a> {
 impl<'a> Section<'a> {
     /// The sections in the order of their first cells.
     pub fn all(document: &'a Document) -> Vec<Section<'a>> {
-        let part = |cell: &CellResult| Some(cell.factor_text(PART)).filter(|part| !part.is_empty());
+        let part = |cell: &CellResult| Some(section(cell)).filter(|part| !part.is_empty());
         let parts = grouped(document.cells.iter().map(part).zip(0..)).into_iter();
         parts.map(|(part, cells)| Section { document, part, cells }).collect()
     }
@@ -41,7 +50,7 @@ impl<'a> Section<'a> {
     /// The factors of its cells, without the part, which is the same in all.
     pub fn factors(&self) -> Vec<String> {
         let mut names = factor_names(self.results());
-        names.retain(|name| name != PART);
+        names.retain(|name| !SECTIONS.contains(&name.as_str()));
         names
     }
 

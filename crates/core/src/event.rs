@@ -183,6 +183,16 @@ pub enum Event {
         /// How long it was ready to run while others had the processors.
         without_processor: Duration,
     },
+    /// How a group shared the network with the others, over the whole run.
+    Shared {
+        /// Bytes that its clients sent and received, IP headers included.
+        bytes: u64,
+        /// Those of the clients of all groups.
+        bytes_of_all: u64,
+        /// The rate of each member of every group, group by group: its bytes over its measured part;
+        /// 0 where there was none.
+        rates_bps: Vec<u64>,
+    },
     /// The counters of one direction of a link over the whole run.
     Link {
         /// The link and its direction, for example `link/down`.

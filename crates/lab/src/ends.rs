@@ -17,8 +17,8 @@ use trackbed_workloads::Patience;
 
 use crate::environment;
 use crate::foresight::WhoActs;
+use crate::logs::sent;
 use crate::machine::{Usage, usage};
-use crate::run::sent;
 use crate::scene::{Scene, transport};
 use crate::tick;
 use crate::wiring::{self, Connecting, Phones};

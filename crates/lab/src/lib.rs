@@ -2,12 +2,14 @@
 //! sockets, or between two machines.
 #![forbid(unsafe_code)]
 
+mod actor;
 pub mod backend;
 mod balancer;
 pub mod beside;
 pub mod campaign;
 pub mod capture;
 mod computing;
+mod crowd;
 mod device;
 pub mod drops;
 pub mod emulated;
@@ -18,6 +20,7 @@ pub mod fit;
 mod foresight;
 pub mod journal;
 pub mod live;
+mod logs;
 mod machine;
 mod models;
 mod notes;

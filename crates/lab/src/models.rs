@@ -32,7 +32,10 @@ pub(crate) fn check_here(plan: &Plan) -> Result<(), String> {
 }
 
 /// Refuses SCTP in IP packets, which needs virtual time.
-pub(crate) fn refuse_bare_sctp(cell: &Cell) -> Result<(), String> {
+pub(crate) fn refuse_virtual_only(cell: &Cell) -> Result<(), String> {
+    if cell.place.is_some() {
+        return Err("groups work in virtual time only\n  help: leave out --substrate".to_owned());
+    }
     let Endpoint { protocol, transport, .. } = &cell.endpoint;
     match protocol.capabilities().transport == Transport::Sctp
         && transport.encapsulation == Encapsulation::None

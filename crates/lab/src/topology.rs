@@ -3,6 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use trackbed_core::Seed;
+use trackbed_net::medium::Station;
 use trackbed_net::{Duplex, End, LinkId, Network, NetworkBuilder, NodeId};
 
 use trackbed_scenario::{LinkPlan, NetworkPlan, SERVER_ADDRESSES};
@@ -21,6 +22,9 @@ pub(crate) struct Track {
     /// The link between phones and server, and the second one if there is one; forward is from the
     /// phones.
     pub links: Vec<LinkId>,
+    /// The link of each phone to the router before the shared link; forward is from the phone. Empty
+    /// where there is none.
+    pub stations: Vec<LinkId>,
 }
 
 /// The kind of nodes at the ends of a track.
@@ -44,20 +48,52 @@ impl Ends {
 /// The name of the server's host.
 pub(crate) const SERVER_NAME: &str = "server";
 
+/// The clients of a track.
+pub(crate) struct Clients<'a> {
+    /// The number of networks in which each phone has addresses ([`phone_networks`]).
+    pub networks: u32,
+    /// The phones, in their order.
+    pub phones: Vec<Phones<'a>>,
+}
+
+/// Phones that are alike.
+pub(crate) struct Phones<'a> {
+    pub count: u32,
+    /// A link of each, between it and the shared one.
+    pub access: Option<&'a LinkPlan>,
+    /// Its rank on a medium with priorities.
+    pub priority: u8,
+}
+
+impl Clients<'_> {
+    /// This number of phones on `plan`, each with addresses in this number of networks.
+    pub fn alike(count: u32, networks: u32, plan: &NetworkPlan) -> Clients<'_> {
+        let access = plan.access.as_ref();
+        Clients { networks, phones: vec![Phones { count, access, priority: 1 }] }
+    }
+
+    fn count(&self) -> u32 {
+        self.phones.iter().map(|phones| phones.count).sum()
+    }
+
+    /// The phones one by one: the access link and the rank of each.
+    fn each(&self) -> impl Iterator<Item = (Option<&LinkPlan>, Station)> {
+        self.phones.iter().flat_map(|phones| {
+            let station = Station { priority: phones.priority };
+            std::iter::repeat_n((phones.access, station), phones.count as usize)
+        })
+    }
+}
+
 impl Track {
-    /// Builds the network of `plan` for this number of phones, with hosts or edges at its ends. One
-    /// phone without an access link is joined to the server directly; otherwise phones meet at a
-    /// router in front of the shared link. Each phone has addresses in this number of networks
-    /// ([`phone_networks`]), all reached over these links. With a second link, the two links meet
-    /// at a router in front of the server, and each phone has addresses on both
+    /// Builds the network of `plan` for these clients, with hosts or edges at its ends. One phone
+    /// without an access link or medium is joined to the server directly; otherwise phones meet at a
+    /// router in front of the shared link, and share the medium if there is one. With a second link,
+    /// the two links meet at a router in front of the server, and each phone has addresses on both
     /// ([`second_addresses`]).
-    pub fn build(
-        plan: &NetworkPlan,
-        (phones, networks): (u32, u32),
-        seed: &Seed,
-        ends: Ends,
-    ) -> Track {
+    pub fn build(plan: &NetworkPlan, clients: &Clients<'_>, seed: &Seed, ends: Ends) -> Track {
         let mut builder = NetworkBuilder::new();
+        let (phones, networks) = (clients.count(), clients.networks);
         let server = ends.place(&mut builder, SERVER_NAME.to_owned());
         let server_end = End::new(server, SERVER_ADDRESSES);
         if let Some(second) = &plan.second {
@@ -66,7 +102,8 @@ impl Track {
         }
         let shared = duplex(&plan.link, &seed.child("link"));
 
-        if let (1, None) = (phones, &plan.access) {
+        let has_access = clients.phones.iter().any(|phones| phones.access.is_some());
+        if phones == 1 && !has_access && plan.medium.is_none() {
             let phone = ends.place(&mut builder, phone_name(0));
             let phone_end = End::new(phone, phone_networks(0, networks).concat());
             let shared = builder.connect(phone_end, server_end, shared);
@@ -74,18 +111,24 @@ impl Track {
         }
         let router = builder.router("access point");
         let shared = builder.connect(End::new(router, []), server_end, shared);
-        let join = |index: u32| {
+        let (mut nodes, mut stations) = (Vec::new(), Vec::new());
+        for (index, (access, _)) in (0..).zip(clients.each()) {
             let phone = ends.place(&mut builder, phone_name(index));
-            let link = match &plan.access {
+            let link = match access {
                 None => wire(plan.link.mtu, seed),
                 Some(access) => duplex(access, &seed.child(&format!("access/{index}"))),
             };
             let end = End::new(phone, phone_networks(index, networks).concat());
-            builder.connect(end, End::new(router, []), link);
-            phone
-        };
-        let nodes = (0..phones).map(join).collect();
-        Track::assemble(builder, (nodes, Vec::new()), server, vec![shared])
+            stations.push(builder.connect(end, End::new(router, []), link));
+            nodes.push(phone);
+        }
+        if let Some(medium) = &plan.medium {
+            let ranks: Vec<Station> = clients.each().map(|(_, station)| station).collect();
+            builder.share(medium.build(&ranks, &seed.child("medium")), stations.clone());
+        }
+        let mut track = Track::assemble(builder, (nodes, Vec::new()), server, vec![shared]);
+        track.stations = stations;
+        track
     }
 
     /// Two links from each phone, which meet in front of the server. An edge has one link, so a
@@ -140,7 +183,7 @@ impl Track {
         links: Vec<LinkId>,
     ) -> Track {
         let network = builder.build().expect("names and addresses differ, and the plan has an MTU");
-        Track { network, phones, second_phones, server, links }
+        Track { network, phones, second_phones, server, links, stations: Vec::new() }
     }
 }
 

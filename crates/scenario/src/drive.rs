@@ -197,7 +197,7 @@ impl Radio {
             LinkPlan { up, down, ..plan.link.clone() }
         });
         let link = paths.next().expect("there is an operator");
-        NetworkPlan { link, second: paths.next(), access: None }
+        NetworkPlan { link, second: paths.next(), access: None, medium: None }
     }
 }
 

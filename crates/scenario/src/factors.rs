@@ -116,14 +116,19 @@ fn collect<'a>(settings: &'a [Setting], columns: &mut Vec<&'a Setting>) {
 /// the names unique.
 fn unique_names(settings: &[&Setting]) -> Vec<String> {
     // Two cells of one protocol may differ only in the software preset.
-    let least = |setting: &&Setting| if preset::is_key(&setting.path) { 2 } else { 1 };
+    let is_long = |path: &str| preset::is_key(path) || path.starts_with("group.");
+    let least = |setting: &&Setting| if is_long(&setting.path) { 2 } else { 1 };
     let mut components: Vec<usize> = settings.iter().map(least).collect();
     loop {
         let names: Vec<String> = settings
             .iter()
             .zip(&components)
             .map(|(setting, count)| {
-                let parts: Vec<&str> = known_as(&setting.path).split('.').collect();
+                let mut parts: Vec<&str> = known_as(&setting.path).split('.').collect();
+                if let ["group", name, ..] = parts[..] {
+                    let least = parts.len() - (*count - 1).min(parts.len() - 2);
+                    parts.splice(..least, [name]);
+                }
                 let parts = parts[parts.len().saturating_sub(*count)..].join("_");
                 format!("{}{}", parts.replace('-', "_"), suffix(setting).unwrap_or_default())
             })

@@ -29,6 +29,8 @@ pub(crate) enum Shape {
     Section(Vec<Field>),
     /// The table whose keys depend on its `kind`.
     Workload,
+    /// A table of tables with these keys, each under a name of the user's.
+    Named(Vec<Field>),
 }
 
 /// A place in a link that takes models of one stage.
@@ -152,6 +154,7 @@ impl Field {
                 slot.shorthands.first().map_or_else(|| slot.examples(), Shorthand::example)
             }
             Shape::Section(_) | Shape::Workload => format!("[{}]", self.name),
+            Shape::Named(_) => format!("[{}.NAME]", self.name),
         }
     }
 }
@@ -161,7 +164,7 @@ impl Shape {
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Shape::Fixed(kind) | Shape::Swept(kind) => Some(*kind),
-            Shape::Models(_) | Shape::Section(_) | Shape::Workload => None,
+            Shape::Models(_) | Shape::Section(_) | Shape::Workload | Shape::Named(_) => None,
         }
     }
 
@@ -175,7 +178,7 @@ impl Shape {
                 [shorthand] if shorthand.kind.is_list() => !no_table(),
                 _ => true,
             },
-            Shape::Section(_) | Shape::Workload => true,
+            Shape::Section(_) | Shape::Workload | Shape::Named(_) => true,
         }
     }
 }

@@ -98,6 +98,11 @@ impl Definitions {
                 self.table(name, properties, "")
             }
             Shape::Workload => self.workload(),
+            Shape::Named(fields) => {
+                let properties = self.properties(fields);
+                let one = self.table(name, properties, "");
+                json!({ "type": "object", "additionalProperties": one })
+            }
         }
     }
 

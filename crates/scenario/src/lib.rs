@@ -25,10 +25,12 @@ mod ends;
 mod environment;
 pub mod expectation;
 mod factors;
+mod family;
 mod field;
 mod files;
 mod foreign;
 mod foresight;
+mod groups;
 mod inference;
 mod inference_keys;
 mod ip;
@@ -50,6 +52,7 @@ mod reader;
 mod recipe;
 mod reference;
 mod resolve;
+mod schedule;
 mod schema;
 mod silence;
 mod source;
@@ -65,6 +68,7 @@ mod values;
 pub use drive::{Drive, Journey, Radio};
 pub use files::{Copies, Input};
 pub use foresight::{Foresight, ForesightKind};
+pub use groups::GROUP;
 pub use ip::{IpVersion, SERVER_ADDRESSES, SERVER_PORT};
 pub use json_schema::json_schema;
 pub use link::link;
@@ -72,12 +76,13 @@ pub use load::{RUNS_MAX, load};
 pub use overrides::{Override, OverrideError};
 pub use parts::PART;
 pub use plan::{
-    Cell, Device, Endpoint, Factor, ForeignClient, Home, Inference, LinkPlan, NetworkPlan, Plan,
-    Programs, Work,
+    Cell, Device, Endpoint, Factor, ForeignClient, Group, Home, Inference, LinkPlan, NetworkPlan,
+    Place, Plan, Programs, Work,
 };
 pub use problem::ScenarioError;
 pub use programs::program_version;
 pub use recipe::{Recipe, RecipeError};
 pub use reference::{Key, nearest_key, reference};
+pub use schedule::{Arrivals, Schedule};
 pub use source::{BuiltIn, Source, built_in};
 pub use sweep::CELLS_MAX;

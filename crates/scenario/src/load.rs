@@ -82,7 +82,7 @@ fn plan(
         if !reads_files {
             inference::forget_files(&mut part.table);
         }
-        let spec = reader::read(&part.table, folders, &mut problems);
+        let spec = reader::read(&mut part.table, folders, &mut problems);
         specs.push(Spec { part: part.name, part_begins: part.begins, ..spec });
     }
     if !reads_files {

@@ -63,7 +63,7 @@ pub(crate) fn resolve(cell: &mut CellReader<'_>, models: &mut Models) -> Option<
     let link = builder.link("link");
     let access = builder.link_if_any("access")?;
     let second = builder.link_if_any(SECOND)?;
-    Some(NetworkPlan { link: link?, second, access })
+    Some(NetworkPlan { link: link?, second, access, medium: None })
 }
 
 struct Builder<'a, 'c> {

@@ -218,6 +218,12 @@ fn lay(base: &mut Table, over: Table, fields: &[Field]) {
             continue;
         };
         let field = fields.iter().find(|field| field.name == name);
+        if let (Some(Shape::Named(fields)), Content::Table(below), Content::Table(above)) =
+            (field.map(|field| &field.shape), &mut under.node.content, &entry.node.content)
+        {
+            lay_named(below, above.clone(), fields);
+            continue;
+        }
         let inner: Option<&[Field]> = match field.map(|field| &field.shape) {
             Some(Shape::Section(fields)) => Some(fields),
             Some(Shape::Workload) => Some(&[]),
@@ -232,6 +238,20 @@ fn lay(base: &mut Table, over: Table, fields: &[Field]) {
             (_, _, content) => {
                 under.key_place = entry.key_place;
                 under.node = Node { content, place: entry.node.place };
+            }
+        }
+    }
+}
+
+/// Lays tables under names of the user's over those of the same names.
+fn lay_named(base: &mut Table, over: Table, fields: &[Field]) {
+    for entry in over.entries {
+        match (base.get_mut(&entry.key).map(|under| &mut under.node.content), entry.node.content) {
+            (Some(Content::Table(below)), Content::Table(above)) => lay(below, above, fields),
+            (Some(under), content) => *under = content,
+            (None, content) => {
+                let node = Node { content, place: entry.node.place };
+                base.entries.push(Entry { node, ..entry });
             }
         }
     }

@@ -12,6 +12,7 @@ use trackbed_device::processor::costs::Cost;
 use trackbed_device::processor::durations::Durations;
 use trackbed_measure::results::{FactorKind, UsefulDifference};
 use trackbed_net::LinkSpec;
+use trackbed_net::medium::MediumModel;
 use trackbed_programs::{Client, Server};
 use trackbed_protocols::{Protocol, TlsParameters, TlsSettings, TransportParameters};
 use trackbed_workloads::Prepared;
@@ -20,6 +21,7 @@ use trackbed_workloads::environment::{Environment, Reconnect};
 use crate::drive::Radio;
 use crate::files::Input;
 use crate::ip::IpVersion;
+use crate::schedule::Schedule;
 
 /// A resolved scenario: the cells to run, and the number of runs of each.
 pub struct Plan {
@@ -84,6 +86,34 @@ pub struct Cell {
     pub ranking: Vec<&'static str>,
     /// The number of runs.
     pub runs: u32,
+    /// The group whose traffic this is; `None` if the scenario has no groups.
+    pub place: Option<Place>,
+    /// The other groups, which share the network in the same run.
+    pub beside: Vec<Group>,
+}
+
+/// Where the traffic of a cell stands among that of all groups.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The group's name.
+    pub name: String,
+    /// Its number in the order of the file.
+    pub number: u32,
+    /// How its members begin.
+    pub schedule: Schedule,
+}
+
+/// The traffic of a group in a cell of another one.
+#[derive(Clone)]
+pub struct Group {
+    /// Which group, and how its members begin.
+    pub place: Place,
+    /// The two endpoints.
+    pub endpoint: Endpoint,
+    /// What is sent.
+    pub workload: Arc<dyn Prepared>,
+    /// A link of each of its clients, between it and the shared one.
+    pub access: Option<LinkPlan>,
 }
 
 impl Plan {
@@ -239,6 +269,8 @@ pub struct NetworkPlan {
     pub second: Option<LinkPlan>,
     /// A link of each phone, between it and the shared one.
     pub access: Option<LinkPlan>,
+    /// What the phones share on the way to the shared link, before their access links.
+    pub medium: Option<Arc<dyn MediumModel>>,
 }
 
 impl NetworkPlan {
@@ -266,6 +298,23 @@ pub struct LinkPlan {
 }
 
 impl Cell {
+    /// All groups of its run in the order of the file, each as a cell with nothing beside it; itself
+    /// without groups.
+    pub fn groups(&self) -> Vec<Cell> {
+        let own = Cell { beside: Vec::new(), ..self.clone() };
+        let other = |group: &Group| Cell {
+            place: Some(group.place.clone()),
+            endpoint: group.endpoint.clone(),
+            workload: Arc::clone(&group.workload),
+            network: NetworkPlan { access: group.access.clone(), ..own.network.clone() },
+            ..own.clone()
+        };
+        let mut all: Vec<Cell> = self.beside.iter().map(other).collect();
+        all.push(own);
+        all.sort_by_key(|group| group.place.as_ref().map(|place| place.number));
+        all
+    }
+
     /// Whether inference uses the processor beside the communication.
     pub fn shares_cores(&self) -> bool {
         self.inference.as_ref().is_some_and(|inference| inference.work.is_some())

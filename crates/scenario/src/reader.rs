@@ -9,7 +9,7 @@ use crate::problem::{Place, Problems};
 use crate::schema::SCHEMA;
 use crate::spec::{Axis, Choice, Chosen, Setting, Spec};
 use crate::tree::{Content, Entry, Node, Table};
-use crate::{suggest, sweep, values};
+use crate::{groups, suggest, sweep, values};
 
 /// The folders that files in settings are relative to.
 #[derive(Clone, Copy, Debug)]
@@ -31,12 +31,15 @@ impl Folders<'_> {
     }
 }
 
-pub(crate) fn read(table: &Table, folders: Folders<'_>, problems: &mut Problems) -> Spec {
-    let mut reader = Reader { folders, problems, axes: Vec::new(), in_list: false };
+pub(crate) fn read(table: &mut Table, folders: Folders<'_>, problems: &mut Problems) -> Spec {
+    groups::fill_kinds(table);
+    let mut reader =
+        Reader { folders, problems, axes: Vec::new(), groups: Vec::new(), in_list: false };
     let mut settings = Vec::new();
     reader.section(&Section::top(), table, &SCHEMA.top, &mut settings);
     let written = table.entries.iter().map(|entry| kebab(&entry.key)).collect();
-    Spec { part: None, part_begins: 0, settings, axes: reader.axes, written }
+    let (axes, groups) = (reader.axes, reader.groups);
+    Spec { part: None, part_begins: 0, settings, axes, written, groups, group: None }
 }
 
 pub(crate) struct Section {
@@ -61,6 +64,7 @@ pub(crate) struct Reader<'a> {
     pub folders: Folders<'a>,
     pub problems: &'a mut Problems,
     axes: Vec<Axis>,
+    groups: Vec<(String, Place)>,
     /// Inside a list of models nothing else may vary.
     in_list: bool,
 }
@@ -92,7 +96,7 @@ impl Reader<'_> {
                     settings.extend(self.setting(section, entry, field));
                     continue;
                 }
-                Shape::Section(fields) => Some(fields.as_slice()),
+                Shape::Section(fields) | Shape::Named(fields) => Some(fields.as_slice()),
                 Shape::Workload => None,
             };
             let Content::Table(table) = &entry.node.content else {
@@ -106,9 +110,43 @@ impl Reader<'_> {
                 continue;
             };
             let below = section.below(&name);
+            if let (Shape::Named(_), Some(fields)) = (&field.shape, inner) {
+                self.named(&below, table, fields, settings);
+                continue;
+            }
             match inner.or_else(|| self.workload_fields(entry, table)) {
                 Some(fields) => self.section(&below, table, fields, settings),
                 None => continue,
+            }
+        }
+    }
+
+    /// The tables of the groups.
+    fn named(
+        &mut self,
+        section: &Section,
+        table: &Table,
+        fields: &'static [Field],
+        settings: &mut Vec<Setting>,
+    ) {
+        for entry in &table.entries {
+            let name = &entry.key;
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+            match &entry.node.content {
+                Content::Table(table) if name.chars().all(is_plain) => {
+                    self.groups.push((name.clone(), entry.key_place.clone()));
+                    self.section(&section.below(name), table, fields, settings);
+                }
+                Content::Table(_) => {
+                    let message = format!("\"{name}\" cannot be the name of a group");
+                    let help = "write letters, digits, - and _";
+                    self.problems.add_with_help(&entry.key_place, message, help);
+                }
+                Content::Scalar(_) | Content::List(_) => {
+                    let message = format!("[{}{name}] is a table", section.prefix);
+                    let help = format!("write its keys below a line [{}NAME]", section.prefix);
+                    self.problems.add_with_help(&entry.node.place, message, help);
+                }
             }
         }
     }

@@ -39,6 +39,15 @@ pub fn reference() -> Vec<Key> {
                 collect(&format!("{}.", field.name), fields, &mut keys);
             }
             Shape::Workload => {}
+            // The other keys of a group are those of the scenario.
+            Shape::Named(fields) => {
+                let own = fields
+                    .iter()
+                    .filter(|field| !SCHEMA.top.iter().any(|top| top.name == field.name));
+                own.for_each(|field| {
+                    collect(&format!("{}.NAME.", "group"), std::slice::from_ref(field), &mut keys)
+                });
+            }
             _ => collect("", std::slice::from_ref(field), &mut keys),
         }
     }
@@ -81,7 +90,9 @@ fn collect(prefix: &str, fields: &[Field], keys: &mut Vec<Key>) {
     let group = prefix.split_once('.').map_or("", |(section, _)| section).to_owned();
     for field in fields {
         let (sweeps, slot): (bool, Option<&Slot>) = match &field.shape {
-            Shape::Fixed(_) | Shape::Section(_) | Shape::Workload => (false, None),
+            Shape::Fixed(_) | Shape::Section(_) | Shape::Workload | Shape::Named(_) => {
+                (false, None)
+            }
             Shape::Swept(kind) => (!kind.is_list(), None),
             Shape::Models(slot) => (true, Some(slot)),
         };

@@ -15,8 +15,10 @@ use crate::drive::Radio;
 use crate::endpoint;
 use crate::ends::Resolved;
 use crate::factors::{Column, Names, columns};
+use crate::family::{self, Fate};
 use crate::field::{Field, Shape, path};
 use crate::files::Files;
+use crate::groups::{self, GROUP};
 use crate::network::{self, Models};
 use crate::parts::PART;
 use crate::plan::{Cell, Factor};
@@ -46,10 +48,14 @@ pub(crate) struct Cells {
 /// Resolves the parts of a scenario, one after the other; what is wrong with them goes to
 /// `problems`.
 pub(crate) fn cells(parts: &[Spec], problems: &mut Problems) -> Cells {
-    let names = Names::of(parts);
     let mut all = Cells::default();
     let mut uses = UsesOfAll::default();
-    parts.iter().for_each(|part| add_cells(part, &names, (&mut all, &mut uses), problems));
+    for part in parts {
+        groups::check(part, problems);
+        let views = part.views();
+        let names = Names::of(if part.groups.is_empty() { parts } else { &views });
+        add_cells(&views, &names, (&mut all, &mut uses), problems);
+    }
     // Otherwise not all parts have been counted.
     if problems.is_empty() {
         uses.refuse_unused(!all.cells.is_empty(), problems);
@@ -62,19 +68,22 @@ pub(crate) fn cells(parts: &[Spec], problems: &mut Problems) -> Cells {
     all
 }
 
-/// Adds the cells of a part.
+/// Adds the cells of a part, as each of its groups sees it.
 fn add_cells(
-    spec: &Spec,
+    views: &[Spec],
     names: &Names<'_>,
     (cells, uses): (&mut Cells, &mut UsesOfAll),
     problems: &mut Problems,
 ) {
-    network::check(spec, problems);
-    environment::check(spec, problems);
-    radio::check(spec, problems);
-    inference::check(spec, problems);
-    silence::check(spec, problems);
-    check_present(spec, problems);
+    for spec in views {
+        network::check(spec, problems);
+        environment::check(spec, problems);
+        radio::check(spec, problems);
+        inference::check(spec, problems);
+        silence::check(spec, problems);
+        check_present(spec, problems);
+    }
+    let Some(spec) = views.first() else { return };
     let lengths: Vec<usize> = spec.axes.iter().map(|axis| axis.values).collect();
     let Some(selections) = combinations(&lengths) else {
         let sizes: Vec<String> = spec
@@ -89,9 +98,7 @@ fn add_cells(
     if !problems.is_empty() {
         return;
     }
-    let resolver = Resolver {
-        spec,
-        columns: columns(spec, names),
+    let mut resolver = Resolver {
         files: std::mem::take(&mut cells.files),
         models: Models::new(),
         workloads: Workloads::new(),
@@ -99,8 +106,22 @@ fn add_cells(
         measurements: Measurements::default(),
         problems,
     };
-    let combined = resolver.combine(&selections, uses);
-    resolver.resolve(combined, cells);
+    let columns: Vec<Vec<Column<'_>>> = views.iter().map(|spec| columns(spec, names)).collect();
+    let combine = |(spec, columns): (_, &Vec<_>)| combine(spec, columns, &selections, uses);
+    let (combined, mut fates): (Vec<Combined<'_>>, Vec<Vec<Fate>>) =
+        views.iter().zip(&columns).map(combine).unzip();
+    family::keep_complete(&mut fates);
+    let mut begins = Vec::new();
+    for ((mut combined, fates), columns) in combined.into_iter().zip(&mut fates).zip(&columns) {
+        family::keep_occurring(fates, &mut combined.cells);
+        begins.push(cells.cells.len());
+        resolver.resolve(combined, columns, cells);
+    }
+    cells.files = resolver.files;
+    if problems.is_empty() && !spec.groups.is_empty() {
+        let texts = [&mut cells.canonical[..], &mut cells.canonical_of_ends[..]];
+        family::join(&fates, &begins, &mut cells.cells, texts);
+    }
 }
 
 /// What no scenario can do without.
@@ -126,7 +147,7 @@ fn check_present(spec: &Spec, problems: &mut Problems) {
             Shape::Swept(kind) => {
                 format!("write {} = {}, or a list of these", field.name, kind.example())
             }
-            Shape::Fixed(_) | Shape::Models(_) => {
+            Shape::Fixed(_) | Shape::Models(_) | Shape::Named(_) => {
                 format!("write {} = {}", field.name, field.example())
             }
         };
@@ -135,8 +156,6 @@ fn check_present(spec: &Spec, problems: &mut Problems) {
 }
 
 struct Resolver<'a> {
-    spec: &'a Spec,
-    columns: Vec<Column<'a>>,
     files: Files,
     models: Models,
     workloads: Workloads,
@@ -145,7 +164,9 @@ struct Resolver<'a> {
     problems: &'a mut Problems,
 }
 
+/// What is left of the combinations of a part.
 struct Combined<'a> {
+    spec: &'a Spec,
     cells: Vec<Combination<'a>>,
     notes: Vec<String>,
 }
@@ -156,72 +177,92 @@ struct Combination<'a> {
     factors: Vec<(String, Factor)>,
 }
 
-impl<'a> Resolver<'a> {
-    /// Leaves out what cannot be run, and merges cells that differ only in values that their
-    /// protocol ignores.
-    fn combine(&self, selections: &'a [Vec<usize>], all: &mut UsesOfAll) -> Combined<'a> {
-        let mut combined = Combined { cells: Vec::new(), notes: Vec::new() };
-        let mut uses = Uses {
-            spec: self.spec,
-            occurring: BTreeSet::new(),
-            refusals: Vec::new(),
-            nothing_left: true,
-        };
-        let mut seen = BTreeSet::new();
-        for selection in selections {
-            let at = Selected { spec: self.spec, selection };
-            let resolved = match endpoint::resolve(at) {
-                None => continue,
-                Some(Err(refusal)) => {
-                    uses.refusals.push((at, refusal));
-                    continue;
-                }
-                Some(Ok(resolved)) => resolved,
-            };
-            uses.add(at, &resolved);
-            let part = self.spec.part.iter();
-            let part = part.map(|name| (PART.to_owned(), Factor::Text(name.clone())));
-            let value = |column: &Column<'_>| column.value(at, &resolved);
-            let varied = self.columns.iter().map(|column| (column.name.clone(), value(column)));
-            let factors: Vec<(String, Factor)> = part.chain(varied).collect();
-            if seen.insert(format!("{factors:?}")) {
-                combined.cells.push(Combination { at, resolved, factors });
+/// Leaves out what cannot be run, and merges cells that differ only in values that their
+/// protocol ignores.
+fn combine<'a>(
+    spec: &'a Spec,
+    columns: &[Column<'a>],
+    selections: &'a [Vec<usize>],
+    all: &mut UsesOfAll,
+) -> (Combined<'a>, Vec<Fate>) {
+    let mut combined = Combined { spec, cells: Vec::new(), notes: Vec::new() };
+    let mut fates = Vec::new();
+    let (occurring, refusals) = (BTreeSet::new(), Vec::new());
+    let mut uses = Uses { spec, occurring, refusals, nothing_left: true };
+    let mut seen = BTreeMap::new();
+    for selection in selections {
+        let at = Selected { spec, selection };
+        let fate = match endpoint::resolve(at) {
+            None => Fate::Refused,
+            Some(Err(refusal)) => {
+                uses.refusals.push((at, refusal));
+                Fate::Refused
             }
-        }
-        uses.nothing_left = combined.cells.is_empty();
-        uses.count(all);
-        let warnings =
-            combined.cells.iter().filter_map(|cell| endpoint::warning(&cell.resolved.endpoint));
-        combined.notes = warnings.collect::<BTreeSet<_>>().into_iter().collect();
-        let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-        let refusals = &uses.refusals;
-        refusals.iter().for_each(|(_, refusal)| *reasons.entry(&refusal.why).or_default() += 1);
-        let reasons: Vec<String> =
-            reasons.into_iter().map(|(why, count)| format!("{why} ({count})")).collect();
-        combined.notes.extend(match refusals.len() {
-            0 => None,
-            1 => Some(format!("left out 1 combination: {}", refusals[0].1.why)),
-            count => Some(format!("left out {count} combinations: {}", reasons.join("; "))),
-        });
-        combined.notes.extend(uses.note());
-        combined
+            Some(Ok(resolved)) => {
+                uses.add(at, &resolved);
+                let named = |key: &str, name: &Option<String>| {
+                    name.clone().map(|name| (key.to_owned(), Factor::Text(name)))
+                };
+                let names = [named(PART, &spec.part), named(GROUP, &spec.group)];
+                let value = |column: &Column<'_>| column.value(at, &resolved);
+                let varied = columns.iter().map(|column| (column.name.clone(), value(column)));
+                let factors: Vec<(String, Factor)> =
+                    names.into_iter().flatten().chain(varied).collect();
+                let number = *seen.entry(format!("{factors:?}")).or_insert(combined.cells.len());
+                match spec.schedule(at).is_some_and(|schedule| schedule.count == 0) {
+                    true => Fate::Empty,
+                    false => {
+                        if number == combined.cells.len() {
+                            combined.cells.push(Combination { at, resolved, factors });
+                        }
+                        Fate::Cell(number)
+                    }
+                }
+            }
+        };
+        fates.push(fate);
     }
+    uses.nothing_left = combined.cells.is_empty();
+    uses.count(all);
+    combined.notes = notes(&combined, &uses);
+    (combined, fates)
+}
 
+/// What the user should know of the combinations of a part.
+fn notes(combined: &Combined<'_>, uses: &Uses<'_>) -> Vec<String> {
+    let warnings =
+        combined.cells.iter().filter_map(|cell| endpoint::warning(&cell.resolved.endpoint));
+    let mut notes: Vec<String> = warnings.collect::<BTreeSet<_>>().into_iter().collect();
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    let refusals = &uses.refusals;
+    refusals.iter().for_each(|(_, refusal)| *reasons.entry(&refusal.why).or_default() += 1);
+    let reasons: Vec<String> =
+        reasons.into_iter().map(|(why, count)| format!("{why} ({count})")).collect();
+    notes.extend(match refusals.len() {
+        0 => None,
+        1 => Some(format!("left out 1 combination: {}", refusals[0].1.why)),
+        count => Some(format!("left out {count} combinations: {}", reasons.join("; "))),
+    });
+    notes.extend(uses.note());
+    notes
+}
+
+impl Resolver<'_> {
     /// Adds the cells with their networks and workloads.
-    fn resolve(mut self, combined: Combined<'_>, cells: &mut Cells) {
+    fn resolve(&mut self, combined: Combined<'_>, columns: &[Column<'_>], cells: &mut Cells) {
         // The keys in tables describe the track or the load. The ends have no table, except for the
         // keys of `radio` that configure foresight at an end.
-        let conditions = self.columns.iter().filter(|column| {
+        let spec = combined.spec;
+        let conditions = columns.iter().filter(|column| {
             let path = column.path();
             path.contains('.') && !radio::OF_THE_ENDS.contains(&path) && !preset::is_key(path)
         });
-        let part = self.spec.part.iter().map(|_| PART.to_owned());
-        let conditions = part.chain(conditions.map(|column| column.name.clone()));
+        let part = spec.part.iter().map(|_| PART.to_owned());
+        let group = spec.group.iter().map(|_| GROUP.to_owned());
+        let conditions = part.chain(group).chain(conditions.map(|column| column.name.clone()));
         add_new(&mut cells.conditions, conditions);
-        cells
-            .factors
-            .extend(self.columns.iter().map(|column| (column.name.clone(), column.kind())));
-        add_new(&mut cells.notes, combined.notes.into_iter().chain(network::notes(self.spec)));
+        cells.factors.extend(columns.iter().map(|column| (column.name.clone(), column.kind())));
+        add_new(&mut cells.notes, combined.notes.into_iter().chain(network::notes(spec)));
         for Combination { at, mut resolved, factors } in combined.cells {
             let (files, problems) = (&mut self.files, &mut *self.problems);
             if let Err(why) = read_certificate(files, &mut resolved.endpoint.tls_settings)
@@ -230,7 +271,8 @@ impl<'a> Resolver<'a> {
                 problems.add(&at.pick(setting).place, format!("certificate: {why}"));
                 continue;
             }
-            let lines = endpoint_lines(at, &resolved, files);
+            let mut lines = endpoint_lines(at, &resolved, files);
+            lines.extend(spec.schedule(at).map(|schedule| format!("{GROUP}: {schedule:?}")));
             let mut reader = CellReader { at, files, problems, lines };
             // Each reports its errors before the cell is given up.
             let workload = workload(&mut reader, &mut self.workloads);
@@ -267,14 +309,15 @@ impl<'a> Resolver<'a> {
                 workload_name: sent.name,
                 workload: sent.workload,
                 ranking: [sent.ranking, fps].concat(),
-                runs: u32::try_from(schema::count(self.spec, "runs")).unwrap_or(u32::MAX),
+                runs: u32::try_from(schema::count(spec, "runs")).unwrap_or(u32::MAX),
+                place: family::place(at),
+                beside: Vec::new(),
             };
             endpoint::check_whole_requests(at, &cell, self.problems);
             radio::check_balancer(at, &cell, self.problems);
             environment::check_addresses(at, &cell, self.problems);
             cells.cells.push(cell);
         }
-        cells.files = self.files;
     }
 }
 

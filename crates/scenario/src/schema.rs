@@ -10,6 +10,7 @@ use trackbed_net::spec::ModelEntry;
 use trackbed_net::{MODELS, QUEUES, SELECTOR};
 
 use crate::field::{Entry, Field, Model, SECOND, STAGES, Shape, Shorthand, Slot, kebab};
+use crate::groups::{self, GROUP};
 use crate::plan::Home;
 use crate::spec::Spec;
 use crate::{endpoint, environment, inference, inference_keys, papers, preset, radio};
@@ -52,6 +53,13 @@ impl Schema {
         let fields = Shape::Section(inference::fields());
         top.push(Field::new(inference_keys::SECTION, fields, optional, help));
         top.push(Field::new("workload", Shape::Workload, needed, "the traffic"));
+        let help = "the traffic of some clients, beside that of the other groups";
+        let fields = groups::fields(vec![
+            Field::new("access", Shape::Section(link()), optional, access_help),
+            Field::new(preset::SECTION, Shape::Section(preset::fields()), optional, ""),
+            Field::new("workload", Shape::Workload, optional, "the group's traffic"),
+        ]);
+        top.push(Field::new(GROUP, Shape::Named(fields), optional, help));
         Schema { top, workloads: workloads() }
     }
 }

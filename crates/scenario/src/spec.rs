@@ -8,7 +8,7 @@ use trackbed_core::parameter::{FromValue, Value};
 use crate::field::{Field, Model, Shorthand};
 use crate::problem::Place;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Spec {
     /// The part of the scenario, if it has several.
     pub part: Option<String>,
@@ -20,9 +20,13 @@ pub(crate) struct Spec {
     pub axes: Vec<Axis>,
     /// The top-level keys and tables that are written, valid or not.
     pub written: BTreeSet<String>,
+    /// The names of the groups, each with its place, in the order of the file.
+    pub groups: Vec<(String, Place)>,
+    /// The group whose view this is.
+    pub group: Option<String>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Setting {
     /// The dotted path, for example `link.up.delay`.
     pub path: String,
@@ -35,20 +39,20 @@ pub(crate) struct Setting {
 }
 
 /// Something that varies from cell to cell.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Axis {
     pub path: String,
     /// The number of its values.
     pub values: usize,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Choice {
     pub chosen: Chosen,
     pub place: Place,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Chosen {
     Value(Value),
     /// A plain value that stands for a model.
@@ -57,7 +61,7 @@ pub(crate) enum Chosen {
     Models(Vec<ModelUse>),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ModelUse {
     pub model: &'static Model,
     pub settings: Vec<Setting>,

@@ -38,6 +38,10 @@ impl Table {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Entry> {
+        self.entries.iter_mut().find(|entry| entry.key == key)
+    }
+
     /// Removes an entry.
     pub fn remove(&mut self, key: &str) -> Option<Entry> {
         let index = self.entries.iter().position(|entry| entry.key == key)?;

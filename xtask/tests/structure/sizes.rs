@@ -11,9 +11,9 @@ use crate::{crates, root};
 /// for signed V2X messages, which replaced 24,000 vendored lines, raised it by 200, signatures on GPUs by
 /// 1,500, and by 5,700 what makes answers hold: one policy of significance, rankings that workloads
 /// declare, figures for papers, packs, methods, and results of tests; by 1,500 files as people have them, limits for
-/// strangers, and QUIC's recovery; and by 4,600 the search of lost packets, today's handshakes, and the stacks and
-/// suites of others as judges.
-const LINES_MAX: usize = 218_800;
+/// strangers, and QUIC's recovery; by 4,600 the search of lost packets, today's handshakes, and the stacks and
+/// suites of others as judges; and by 1,300 groups of clients and media that they share.
+const LINES_MAX: usize = 220_100;
 
 /// All Rust in `third_party`.
 const VENDORED_LINES_MAX: usize = 74_000;
@@ -22,7 +22,7 @@ const VENDORED_LINES_MAX: usize = 74_000;
 const SOURCE_LINES_MAX: usize = 16_000;
 
 /// `lab` joins the others, so that what has no room of its own gathers there.
-const LAB_LINES_MAX: usize = 8_500;
+const LAB_LINES_MAX: usize = 8_900;
 
 #[test]
 fn the_workspace_does_not_grow() {

@@ -1,7 +1,7 @@
 //! Small campaigns whose summaries can be computed by hand.
 
 use super::*;
-use trackbed_scenario::{self as scenario, Override, Plan, Source};
+use trackbed_scenario::{self as scenario, Override, PART, Plan, Source};
 
 fn cells(plan: &Plan, runs: &[RunResult]) -> Vec<CellResult> {
     let counted = Counted { plan, results: &runs.to_vec(), keep_invalid: false };

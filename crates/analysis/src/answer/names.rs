@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use trackbed_measure::results::{CellResult, Document, FactorKind, factor_names};
-use trackbed_scenario::PART;
+
+use crate::groups::SECTIONS;
 
 /// The factors that distinguish the cells of a group, and those that they have in common.
 #[derive(Clone, Debug)]
@@ -20,7 +21,7 @@ impl<'a> Names<'a> {
     /// The names of `members`, the cells of a group, among `all` cells of the section.
     pub fn new(document: &'a Document, members: &[&CellResult], all: &[&CellResult]) -> Names<'a> {
         let mut names = factor_names(members.iter().copied());
-        names.retain(|name| name != PART);
+        names.retain(|name| !SECTIONS.contains(&name.as_str()));
         let (varying, fixed): (Vec<String>, Vec<String>) =
             names.into_iter().partition(|name| values(members, name) > 1);
         let condition = fixed.into_iter().filter(|name| values(all, name) > 1).collect();

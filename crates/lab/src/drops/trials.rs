@@ -116,7 +116,7 @@ impl Trials<'_> {
         let ended = match runner.record(&cell, unit, Some(&watcher)) {
             Ok(records) => {
                 watcher.keep(&records);
-                match crate::run::measured(&records).0 {
+                match crate::logs::measured(&records).0 {
                     Outcome::Samples(samples) => completion(&samples),
                     Outcome::Failed(why) => Ended::Failed(why),
                 }

@@ -13,7 +13,7 @@ use trackbed_net::{LinkId, Network, NodeId};
 
 use super::multipath;
 use crate::run::Onlooker;
-use crate::topology::{Ends, Track, phone_addresses, phone_networks, second_addresses};
+use crate::topology::{Clients, Ends, Track, phone_addresses, phone_networks, second_addresses};
 use trackbed_scenario::{Cell, NetworkPlan, SERVER_ADDRESSES};
 
 pub(super) struct Ground {
@@ -81,7 +81,8 @@ impl Ground {
         clock: Clock,
     ) -> Result<Traffic, String> {
         let (phones, networks) = self.who;
-        let mut track = Track::build(plan, self.who, seed, Ends::Edges);
+        let clients = Clients::alike(phones, networks, plan);
+        let mut track = Track::build(plan, &clients, seed, Ends::Edges);
         track.network.set_tap(onlooker.map(|one| one.tap(&track.links)));
         let at_home = |number| phone_networks(number, networks).concat();
         let owned = |(addresses, node): (Vec<IpAddr>, &NodeId)| {

@@ -23,7 +23,8 @@ use trackbed_substrate::RunError;
 
 use crate::backend::Backend;
 use crate::beside::{self, Beside};
-use crate::run::{Onlooker, link_events, measured};
+use crate::logs::{link_events, measured};
+use crate::run::Onlooker;
 use crate::scene::Scene;
 use crate::{environment, machine, models};
 pub use captures::{CapturedRuns, Captures};
@@ -130,7 +131,7 @@ impl Backend for Emulated {
     }
 
     fn check(&self, plan: &Plan) -> Result<(), String> {
-        plan.cells.iter().try_for_each(models::refuse_bare_sctp)?;
+        plan.cells.iter().try_for_each(models::refuse_virtual_only)?;
         models::check_here(plan)?;
         multipath::check(plan)?;
         programs::check(plan)

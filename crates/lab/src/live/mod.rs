@@ -30,7 +30,7 @@ use trackbed_substrate::kernel::{Execution, Origin};
 use crate::backend::Backend;
 use crate::beside::{self, Beside, Roles};
 use crate::ends::Clients;
-use crate::run::measured;
+use crate::logs::measured;
 use crate::topology::phone_name;
 use crate::warm_up::warm_up;
 use crate::wiring::Phones;
@@ -189,7 +189,7 @@ fn refusal(cell: &Cell) -> Option<String> {
         () if !cell.endpoint.programs.is_empty() => {
             "third-party programs need the emulated substrate\n  help: add --substrate emulated"
         }
-        () => return models::refuse_bare_sctp(cell).err(),
+        () => return models::refuse_virtual_only(cell).err(),
     };
     Some(why.to_owned())
 }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use super::{
     Metric, account, age, completion, counts, disturbance, flow, handshake, latency, link, load,
-    loading, page, playing, throughput, transport, verification,
+    loading, page, playing, sharing, throughput, transport, verification,
 };
 
 /// Every metric, in the order of reports.
@@ -33,6 +33,7 @@ static REGISTRY: LazyLock<Vec<Metric>> = LazyLock::new(|| {
         throughput::METRICS,
         transport::METRICS,
         link::METRICS,
+        sharing::METRICS,
         page::OBJECTS,
         counts::METRICS,
         load::METRICS,

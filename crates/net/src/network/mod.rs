@@ -18,7 +18,8 @@ use trackbed_core::packet::{TooBig, protocol};
 use trackbed_core::{Packet, Time};
 
 use crate::link::{Change, DropReason, Link, Outlet, Waiting};
-use air::Air;
+use crate::medium::{Medium, MediumOutlet, Way as MediumWay};
+use air::{Air, Landing};
 use channel::{Arrival, Channel, Far};
 use ids::{ChannelId, Waker};
 use processor::Busy;
@@ -154,7 +155,13 @@ impl Network {
             link.advance(clock, far);
             link.change(clock, change)
         });
-        let changed = changed || self.change_medium(channel, change);
+        let before = self.on_medium(channel).filter(|_| !changed);
+        let changed = before.map_or(changed, |(id, way)| {
+            self.with_medium(id, |medium, out| {
+                medium.advance(clock, out);
+                medium.change(clock, way, change)
+            })
+        });
         self.settle();
         changed
     }
@@ -169,7 +176,13 @@ impl Network {
     /// count as not lost. No packet arrives any more, and no node may send afterwards.
     pub fn drain(&mut self, longest: Duration) {
         let end = self.clock + longest;
-        self.drain_media(end);
+        for id in (0..self.airs.len() as u32).map(MediumId) {
+            let wake = |network: &Network| network.airs[id.index()].medium.next_wake();
+            while let Some(at) = wake(self).filter(|at| *at <= end) {
+                self.with_medium(id, |medium, out| medium.advance(at, out));
+                self.arrivals.clear();
+            }
+        }
         for (index, channel) in (0..).zip(&mut self.channels) {
             channel.drain(ChannelId(index), end);
         }
@@ -179,7 +192,9 @@ impl Network {
     /// The number of packets inside one direction of a link.
     pub fn held(&self, link: LinkId, direction: Direction) -> usize {
         let channel = ChannelId::new(link, direction);
-        self.channels[channel.index()].link.held() + self.held_on_medium(channel)
+        let before = self.on_medium(channel);
+        let before = before.map_or(0, |(id, way)| self.airs[id.index()].medium.held(way));
+        before + self.channels[channel.index()].link.held()
     }
 
     /// Packets that a node discarded because it had no route.
@@ -341,6 +356,36 @@ impl Network {
         }
         self.clear_wakes();
         result
+    }
+
+    /// Calls a medium, and passes what leaves it to the links behind it.
+    fn with_medium<T>(
+        &mut self,
+        id: MediumId,
+        call: impl FnOnce(&mut dyn Medium, &mut dyn MediumOutlet) -> T,
+    ) -> T {
+        let air = &mut self.airs[id.index()];
+        let tap = self.tap.as_deref_mut().map(|tap| tap as &mut dyn Tap);
+        let (stations, channels) = (&air.stations[..], &mut self.channels[..]);
+        let mut landing = Landing { stations, channels, tap, landed: Vec::new() };
+        let result = call(&mut *air.medium, &mut landing);
+        let landed = landing.landed;
+        let wake = air.medium.next_wake();
+        if air.armed != wake {
+            air.armed = wake;
+            self.wakes.extend(wake.map(|at| Reverse((at, Waker::Medium(id)))));
+        }
+        self.clear_wakes();
+        for (at, channel, packet) in landed {
+            self.with_link(channel, |link, far| link.push(at, packet, far));
+        }
+        result
+    }
+
+    /// The medium that a channel begins on, and the way on it.
+    fn on_medium(&self, channel: ChannelId) -> Option<(MediumId, MediumWay)> {
+        let (medium, station) = self.channels[channel.index()].medium?;
+        Some((medium, MediumWay { station, direction: channel.direction() }))
     }
 
     /// Removes wakes from the top of the heap that no longer hold.

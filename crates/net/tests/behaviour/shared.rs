@@ -5,7 +5,7 @@ use trackbed_net::medium::{Medium, MediumOutlet, Way};
 use crate::harness::*;
 use crate::topology::drain;
 
-/// Sends one packet at a time, each for a millisecond, whoever comes; drops what would be the third
+/// Sends one packet at a time, each for a millisecond, of all stations; drops what would be the third
 /// to wait.
 #[derive(Debug, Default)]
 struct OneAtATime {

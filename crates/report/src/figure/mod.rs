@@ -6,11 +6,10 @@ pub(crate) mod timeline;
 use std::collections::BTreeMap;
 
 use trackbed_analysis::Names;
-use trackbed_analysis::groups::Section;
+use trackbed_analysis::groups::{SECTIONS, Section, section};
 use trackbed_measure::lists::{distinct, grouped};
 use trackbed_measure::metrics::split_unit;
 use trackbed_measure::results::{CellResult, Document, factor_names};
-use trackbed_scenario::PART;
 
 use crate::page::distribution::Distribution;
 use crate::page::factors::{Split, is_numeric, values};
@@ -129,7 +128,7 @@ impl<'a> Subject<'a> {
     /// The colour of each cell: those with the same value of the first factor that is no number have the same.
     fn colours(&self) -> impl Fn(&CellResult) -> usize {
         let (results, mut names) = (self.results(), factor_names(self.results()));
-        names.retain(|name| name != PART && !is_numeric(&results, name, 1));
+        names.retain(|name| !SECTIONS.contains(&name.as_str()) && !is_numeric(&results, name, 1));
         let name = names.into_iter().next().unwrap_or_default();
         let values = values(&results, &name);
         move |cell| values.iter().position(|value| *value == cell.factor_text(&name)).unwrap_or(0)
@@ -139,9 +138,9 @@ impl<'a> Subject<'a> {
     fn groups(&self, x: &[String], most: usize) -> Vec<Group<'a>> {
         let results = self.results();
         let mut factors = factor_names(results.iter().copied());
-        factors.retain(|name| name != PART && !x.contains(name));
+        factors.retain(|name| !SECTIONS.contains(&name.as_str()) && !x.contains(name));
         let Split { mut chosen, series } = Split::new(&results, &factors, most);
-        chosen.insert(0, PART.to_owned());
+        chosen.splice(..0, SECTIONS.map(str::to_owned));
         let cells = self.cells.iter().map(|(number, cell)| (cell.name(&chosen), (*number, *cell)));
         let groups = grouped(cells).into_iter();
         groups.map(|(_, cells)| Group::new(self.document, cells, &results, &series)).collect()
@@ -185,8 +184,8 @@ impl<'a> Group<'a> {
     ) -> Group<'a> {
         let members: Vec<&CellResult> = cells.iter().map(|(_, cell)| *cell).collect();
         let names = Names::new(document, &members, all);
-        let part = members[0].factor_text(PART);
-        let is_one = all.iter().all(|cell| cell.factor_text(PART) == part);
+        let part = section(members[0]);
+        let is_one = all.iter().all(|cell| section(cell) == part);
         let part = Some(part).filter(|_| !is_one);
         let title = part.into_iter().chain([names.condition(members[0])]);
         let title = title.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(": ");

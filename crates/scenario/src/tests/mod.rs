@@ -2,6 +2,7 @@
 
 mod cells;
 mod environment;
+mod groups;
 mod inference;
 mod mistakes;
 mod overriding;

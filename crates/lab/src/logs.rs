@@ -1,0 +1,158 @@
+//! The events of a run, member by member, and what is measured by them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use trackbed_core::Event;
+use trackbed_core::event::{Record, Role};
+use trackbed_measure::answered::Answered;
+use trackbed_measure::metrics;
+use trackbed_measure::results::Outcome;
+use trackbed_net::{Counters, Direction, DropReason, LinkId, Network};
+use trackbed_protocols::LedgerTotals;
+
+use crate::crowd::Member;
+
+/// The events of one member.
+pub(crate) struct Log {
+    pub member: Member,
+    pub records: Vec<Record>,
+}
+
+/// The events of the members whose results are wanted; at least one.
+pub(crate) struct Logs(Vec<Log>);
+
+impl Logs {
+    /// Keeps the logs that are wanted of those of all members. `bytes` are those that each phone sent
+    /// and received.
+    pub fn of(all: Vec<Log>, bytes: &[u64]) -> Logs {
+        let is_alone = all.len() == 1;
+        let traffic = |log: &Log| {
+            let own = bytes.iter().skip(log.member.first as usize);
+            let bytes: u64 = own.take(log.member.cell.workload.phones() as usize).sum();
+            let at = |event: Event| log.records.iter().find(|record| record.event == event);
+            let span = at(Event::Finished).zip(at(Event::Started));
+            let span = span.map(|(end, start)| end.at.since(start.at).as_secs_f64());
+            let rate = span.filter(|span| *span > 0.0).map(|span| bytes as f64 * 8.0 / span);
+            (log.member.is_shown, bytes, rate.unwrap_or(0.0) as u64)
+        };
+        let traffic: Vec<(bool, u64, u64)> = all.iter().map(traffic).collect();
+        let mut shown = Logs(all.into_iter().filter(|log| log.member.is_shown).collect());
+        if !is_alone {
+            let own = traffic.iter().filter(|(is_shown, ..)| *is_shown);
+            shown.add(vec![Event::Shared {
+                bytes: own.map(|(_, bytes, _)| bytes).sum(),
+                bytes_of_all: traffic.iter().map(|(_, bytes, _)| bytes).sum(),
+                rates_bps: traffic.iter().map(|(.., rate)| *rate).collect(),
+            }]);
+        }
+        shown
+    }
+
+    /// Adds events at the end of the first log.
+    pub fn add(&mut self, events: Vec<Event>) {
+        let at = trackbed_substrate::now();
+        self.add_records(events.into_iter().map(|event| Record { at, event }).collect());
+    }
+
+    /// Adds records to the first log.
+    pub fn add_records(&mut self, records: Vec<Record>) {
+        if let Some(first) = self.0.first_mut() {
+            first.records.extend(records);
+            first.records.sort_by_key(|record| record.at);
+        }
+    }
+
+    /// All events, oldest first.
+    pub fn merged(self) -> Vec<Record> {
+        let mut records: Vec<Record> = self.0.into_iter().flat_map(|log| log.records).collect();
+        records.sort_by_key(|record| record.at);
+        records
+    }
+
+    /// What is measured: the samples of all members one after the other.
+    pub fn measured(&self) -> Measured {
+        if let [only] = &self.0[..] {
+            return measured(&only.records);
+        }
+        let mut all: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+        for log in &self.0 {
+            match measured(&log.records).0 {
+                Outcome::Samples(samples) => samples
+                    .into_iter()
+                    .for_each(|(name, values)| all.entry(name).or_default().extend(values)),
+                Outcome::Failed(why) => {
+                    return (Outcome::Failed(format!("{}: {why}", log.member.name)), None);
+                }
+            }
+        }
+        (Outcome::Samples(all), None)
+    }
+}
+
+/// The samples of every metric, or why the run does not count; and which messages were answered.
+pub(crate) type Measured = (Outcome, Option<Answered>);
+
+/// What is measured by a run's events.
+pub(crate) fn measured(records: &[Record]) -> Measured {
+    if let Err(reason) = metrics::outcome(records) {
+        return (Outcome::Failed(reason), None);
+    }
+    let samples = metrics::registry()
+        .iter()
+        .map(|metric| (metric.name.to_owned(), (metric.compute)(records)));
+    let samples: BTreeMap<String, Vec<f64>> =
+        samples.filter(|(_, values)| !values.is_empty()).collect();
+    (Outcome::Samples(samples), Answered::of(records))
+}
+
+/// What the connections of an end sent.
+pub(crate) fn sent(role: Role, totals: LedgerTotals) -> Event {
+    Event::Transport {
+        role,
+        packets_sent: totals.packets_sent,
+        packets_lost: totals.packets_lost,
+        bytes_sent: totals.bytes_sent,
+        filler_bytes: totals.filler_bytes,
+        address_validation: totals.address_validation,
+    }
+}
+
+/// The final counters of [`Track::links`]. Ends the network's work.
+pub(crate) fn link_events(links: &[LinkId], network: &mut Network) -> Vec<Event> {
+    network.drain(DRAIN_LIMIT);
+    let mut events = Vec::new();
+    for (name, &link) in ["link", "second-link"].into_iter().zip(links) {
+        for (way, direction) in [("up", Direction::Forward), ("down", Direction::Backward)] {
+            let undecided = network.held(link, direction) as u64;
+            let counters = network.counters(link, direction);
+            events.push(link_event(format!("{name}/{way}"), counters, undecided));
+        }
+    }
+    events
+}
+
+/// `undecided` packets are still inside.
+fn link_event(name: String, counters: &Counters, undecided: u64) -> Event {
+    let queue: u64 = [DropReason::QueueFull, DropReason::QueueManagement]
+        .into_iter()
+        .map(|why| counters.dropped(why).packets)
+        .sum();
+    Event::Link {
+        name,
+        offered_packets: counters.offered.packets.saturating_sub(undecided),
+        offered_bytes: counters.offered.bytes,
+        lost_packets: counters.dropped_in_all().packets - queue,
+        queue_dropped_packets: queue,
+    }
+}
+
+/// Bytes that entered both directions of a link.
+pub(crate) fn bytes_on(link: LinkId, network: &Network) -> u64 {
+    let directions = [Direction::Forward, Direction::Backward];
+    directions.iter().map(|way| network.counters(link, *way).offered.bytes).sum()
+}
+
+/// How long links may finish after a run: longer than full queues and long delays last, short for one that
+/// is down for good.
+const DRAIN_LIMIT: Duration = Duration::from_secs(60);
