@@ -8,7 +8,7 @@ use trackbed_core::parameter::{ArgumentError, Arguments, Kind, Parameter, Value}
 use crate::medium::{MediumEntry, MediumModel};
 use crate::queue::{QueueEntry, QueueModel};
 use crate::spec::{Model, ModelEntry, SpecError, Stage};
-use crate::{models, queue};
+use crate::{medium, models, queue};
 
 /// Every link model, in the order in which they are listed. A new model is a file and a line here.
 pub static MODELS: &[&ModelEntry] = &[
@@ -35,7 +35,7 @@ pub static MODELS: &[&ModelEntry] = &[
 ];
 
 /// Every medium, in the order in which they are listed. A new medium is a file and a line here.
-pub static MEDIA: &[&MediumEntry] = &[];
+pub static MEDIA: &[&MediumEntry] = &[&medium::cell::ENTRY];
 
 /// Every queue, in the order in which they are listed. A new queue is a file and a line here.
 pub static QUEUES: &[&QueueEntry] = &[&queue::drop_tail::ENTRY, &queue::codel::ENTRY];

@@ -1,0 +1,213 @@
+//! One direction of one station: its queue, its blocks on the air, and the order of its packets.
+
+use std::collections::VecDeque;
+
+use trackbed_core::{Packet, Time};
+
+use super::radio::Channel;
+use crate::link::DropReason;
+use crate::medium::{MediumOutlet, Way};
+
+/// What MAC, RLC and PDCP add to a packet: 2 B each (TS 36.321 6.2.1, 36.322 6.2.1, 36.323 6.2.3).
+const HEADERS: u64 = 6;
+
+/// The check sum of a block (TS 36.212 5.1.1).
+pub(super) const CHECK: u64 = 3;
+
+/// Blocks that may wait for an earlier one: RLC's window (TS 36.322 7.2).
+const WINDOW: usize = 512;
+
+/// One direction of one station.
+#[derive(Debug)]
+pub(super) struct Bearer {
+    pub(super) channel: Channel,
+    pub(super) priority: u8,
+    /// The cell does not reach the station, for example during a handover.
+    pub(super) is_paused: bool,
+    /// It is in the scheduler's list.
+    pub(super) is_active: bool,
+    queue: VecDeque<Queued>,
+    /// Bytes of the packets in the queue.
+    queued: u64,
+    /// Bytes that the queue has yet to send, with headers.
+    pub(super) backlog: u64,
+    /// Bytes that were put into blocks since the beginning.
+    pub(super) drained: u64,
+    /// In order; the first has the number `first`.
+    flight: VecDeque<Block>,
+    first: u64,
+    /// The numbers of blocks that can be sent again now.
+    pub(super) retries: VecDeque<u64>,
+    /// A part of the next packet that ends is lost.
+    is_torn: bool,
+    pub(super) held: usize,
+    /// Bytes per slot of late, and the slot when that was so.
+    pub(super) average: f64,
+    pub(super) served: u64,
+    pub(super) request: Request,
+}
+
+/// What the base station knows of an uplink queue, counted as `drained` is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Request {
+    /// A scheduling request is on its way.
+    pub(super) is_asked: bool,
+    /// The base station has heard one and not yet served it.
+    pub(super) is_heard: bool,
+    /// What the base station has heard of by reports.
+    pub(super) known: u64,
+    /// What reports on the air will tell.
+    pub(super) told: u64,
+}
+
+#[derive(Debug)]
+struct Queued {
+    packet: Packet,
+    left: u64,
+    ready: Time,
+}
+
+/// A transport block.
+#[derive(Debug)]
+pub(super) struct Block {
+    /// The packets that end in it.
+    packets: Vec<Packet>,
+    /// Its last bytes belong to a packet that ends later.
+    is_open: bool,
+    /// `Some(true)` if it arrived, `Some(false)` if it is given up.
+    outcome: Option<bool>,
+    /// The resource blocks that it takes.
+    pub(super) size: u64,
+    pub(super) index: usize,
+    pub(super) begun: Time,
+    pub(super) transmissions: u32,
+    /// What the report in it tells: everything that had come to the queue, as `drained` counts.
+    pub(super) report: u64,
+}
+
+impl Bearer {
+    pub(super) fn new(channel: Channel, priority: u8) -> Bearer {
+        Bearer {
+            channel,
+            priority,
+            is_paused: false,
+            is_active: false,
+            queue: VecDeque::new(),
+            queued: 0,
+            backlog: 0,
+            drained: 0,
+            flight: VecDeque::new(),
+            first: 0,
+            retries: VecDeque::new(),
+            is_torn: false,
+            held: 0,
+            average: 0.0,
+            served: 0,
+            request: Request::default(),
+        }
+    }
+
+    /// Queues a packet that may be sent from `ready` on; gives it back if it exceeds the limit.
+    pub(super) fn push(&mut self, packet: Packet, ready: Time, limit: u64) -> Result<(), Packet> {
+        let bytes = packet.len() as u64;
+        if self.queued + bytes > limit {
+            return Err(packet);
+        }
+        self.queued += bytes;
+        self.backlog += bytes + HEADERS;
+        self.held += 1;
+        self.queue.push_back(Queued { packet, left: bytes + HEADERS, ready });
+        Ok(())
+    }
+
+    /// When the first packet in the queue may be sent.
+    pub(super) fn ready(&self) -> Option<Time> {
+        self.queue.front().map(|first| first.ready)
+    }
+
+    /// The bytes that may be sent at `now`, counted until `enough`.
+    pub(super) fn waiting(&self, now: Time, enough: u64) -> u64 {
+        let mut sum = 0;
+        for one in self.queue.iter().take_while(|one| one.ready <= now) {
+            sum += one.left;
+            if sum >= enough {
+                break;
+            }
+        }
+        sum
+    }
+
+    /// Bytes of the uplink queue for which the base station may give a grant.
+    pub(super) fn credit(&self) -> u64 {
+        let Request { is_heard, known, .. } = self.request;
+        let heard = if is_heard { super::scheduler::FIRST_GRANT } else { 0 };
+        known.saturating_sub(self.drained).max(heard)
+    }
+
+    /// Whether no more blocks can be begun before one lands.
+    pub(super) fn is_blocked(&self) -> bool {
+        self.flight.len() >= WINDOW
+    }
+
+    /// Fills a new block with up to `capacity` bytes of what is ready, and returns its number.
+    pub(super) fn fill(&mut self, capacity: u64, size: u64, index: usize, now: Time) -> u64 {
+        let (mut left, mut packets) = (capacity, Vec::new());
+        let mut is_open = false;
+        while let Some(first) = self.queue.front_mut().filter(|one| one.ready <= now && left > 0) {
+            let bytes = first.left.min(left);
+            left -= bytes;
+            first.left -= bytes;
+            is_open = first.left > 0;
+            if !is_open {
+                packets.extend(self.queue.pop_front().map(|one| one.packet));
+            }
+        }
+        self.queued -= packets.iter().map(|packet| packet.len() as u64).sum::<u64>();
+        self.backlog -= capacity - left;
+        self.drained += capacity - left;
+        let report = self.drained + self.backlog;
+        self.flight.push_back(Block {
+            packets,
+            is_open,
+            outcome: None,
+            size,
+            index,
+            begun: now,
+            transmissions: 0,
+            report,
+        });
+        self.first + self.flight.len() as u64 - 1
+    }
+
+    pub(super) fn block(&mut self, number: u64) -> Option<&mut Block> {
+        self.flight.get_mut(number.checked_sub(self.first)? as usize)
+    }
+
+    /// A block has arrived or is given up: passes on what no longer waits for an earlier block.
+    pub(super) fn land(
+        &mut self,
+        number: u64,
+        arrived: bool,
+        (now, way): (Time, Way),
+        out: &mut dyn MediumOutlet,
+    ) {
+        if let Some(block) = self.block(number) {
+            block.outcome = Some(arrived);
+        }
+        while let Some(arrived) = self.flight.front().and_then(|block| block.outcome) {
+            let Some(block) = self.flight.pop_front() else { return };
+            self.first += 1;
+            self.held -= block.packets.len();
+            let ends = !block.packets.is_empty();
+            for packet in block.packets {
+                if arrived && !self.is_torn {
+                    out.deliver(now, way, packet);
+                } else {
+                    out.drop(now, way, packet, DropReason::Loss);
+                }
+                self.is_torn = false;
+            }
+            self.is_torn = block.is_open && (!arrived || (self.is_torn && !ends));
+        }
+    }
+}

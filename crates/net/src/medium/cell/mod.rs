@@ -1,0 +1,140 @@
+//! A radio cell of LTE or NR, as far as it makes delay: slots, scheduling requests and grants, a
+//! scheduler, retransmissions, discontinuous reception. `docs/radio-cell.md` explains the parts.
+
+mod bearer;
+mod grid;
+mod radio;
+mod scheduler;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::parameter::Arguments;
+use trackbed_core::{ByteSize, Ratio, Seed, parameters};
+
+use self::grid::{CARRIERS, Grid};
+use self::scheduler::RadioCell;
+use super::{Medium, MediumEntry, MediumModel, Station};
+use crate::spec::SpecError;
+
+pub(crate) static ENTRY: MediumEntry = MediumEntry {
+    name: "cell",
+    summary: "a radio cell of LTE or NR: stations ask for grants in the uplink, a scheduler divides \
+              the resource blocks of each slot, and lost blocks are sent again",
+    parameters: parameters! {
+        "preset": Choice(&["lte-10mhz", "lte-20mhz", "nr-20mhz-tdd"]) = "lte-20mhz" =>
+            "bandwidth, slots and their directions, and the defaults of the delays below";
+        "scheduler": Choice(&["proportional-fair", "round-robin"]) = "proportional-fair" =>
+            "who sends first among stations of equal priority";
+        "snr": Number = "20" => "mean signal-to-noise ratio in dB, at most 100";
+        "snr_spread": Number, optional =>
+            "the stations' means are spread evenly over the mean plus and minus this many dB; \
+             default: all the same";
+        "fading": Number, optional =>
+            "standard deviation in dB with which the signal changes in time; default: it does not";
+        "coherence": Time = "50 ms" =>
+            "time after which the fading is independent; at 30 km/h and 2 GHz about 20 ms";
+        "bler": Share, optional =>
+            "constant share of transport blocks that fail; default: it follows from the signal, and \
+             the base station aims at 10 %";
+        "sr_period": Time, optional =>
+            "time between a station's opportunities for a scheduling request; default: 10 ms";
+        "terminal": Time, optional =>
+            "time from a grant to its transmission, and from a block to its acknowledgment; \
+             default: 4 ms (LTE), 2 ms (NR)";
+        "base_station": Time, optional =>
+            "time from a request, a report or an acknowledgment to what the base station sends \
+             next; default: 4 ms (LTE), 2 ms (NR)";
+        "rlc": Choice(&["am", "um"]) = "am" =>
+            "what follows a block's fourth failure: am sends it again later, um loses its packets";
+        "queue_bytes": Size = "500 kB" =>
+            "the maximum number of queued bytes of a station and direction";
+        "drx_cycle": Time, optional =>
+            "an inactive station listens for 10 ms once each cycle; default: it always listens";
+        "drx_inactivity": Time = "100 ms" =>
+            "time without transmissions after which a station with drx_cycle is inactive";
+    },
+    example: &[("preset", "lte-20mhz"), ("fading", "3")],
+    read: |arguments| Ok(Arc::new(CellModel(Arc::new(read(arguments)?)))),
+};
+
+/// What the keys say.
+#[derive(Debug)]
+struct Settings {
+    grid: Grid,
+    is_fair: bool,
+    snr: f64,
+    snr_spread: f64,
+    fading: f64,
+    coherence: Duration,
+    bler: Option<Ratio>,
+    is_acknowledged: bool,
+    queue_bytes: u64,
+    drx_cycle: Option<Duration>,
+    drx_inactivity: Duration,
+}
+
+fn read(arguments: &Arguments) -> Result<Settings, SpecError> {
+    let name: &str = arguments.need("preset");
+    let carrier = CARRIERS.iter().find(|carrier| carrier.name == name);
+    let carrier = carrier.expect("the parameter offers existing presets");
+    for (name, least) in LEAST {
+        let time: Option<Duration> = arguments.get(name);
+        if time.is_some_and(|time| !(least..=MOST).contains(&time)) {
+            let why = format!("{name} is out of range; write {least:?} to {MOST:?}");
+            return Err(SpecError::new(why));
+        }
+    }
+    for name in ["snr", "snr_spread", "fading"] {
+        if arguments.get::<f64>(name).is_some_and(|decibels| decibels > 100.0) {
+            return Err(SpecError::new(format!("{name}: no radio has that; write at most 100 dB")));
+        }
+    }
+    let [terminal, base_station, sr_period] = carrier.defaults;
+    let grid = Grid::new(
+        carrier,
+        arguments.get("terminal").unwrap_or(terminal),
+        arguments.get("base_station").unwrap_or(base_station),
+        arguments.get("sr_period").unwrap_or(sr_period),
+    );
+    Ok(Settings {
+        grid,
+        is_fair: arguments.need::<&str>("scheduler") == "proportional-fair",
+        snr: arguments.need("snr"),
+        snr_spread: arguments.get("snr_spread").unwrap_or(0.0),
+        fading: arguments.get("fading").unwrap_or(0.0),
+        coherence: arguments.need("coherence"),
+        bler: arguments.get("bler"),
+        is_acknowledged: arguments.need::<&str>("rlc") == "am",
+        queue_bytes: arguments.need::<ByteSize>("queue_bytes").as_bytes(),
+        drx_cycle: arguments.get("drx_cycle"),
+        drx_inactivity: arguments.need("drx_inactivity"),
+    })
+}
+
+/// The shortest value of each time.
+const LEAST: [(&str, Duration); 6] = [
+    ("coherence", Duration::from_millis(1)),
+    ("sr_period", Duration::ZERO),
+    ("terminal", Duration::ZERO),
+    ("base_station", Duration::ZERO),
+    ("drx_cycle", Duration::from_millis(11)),
+    ("drx_inactivity", Duration::ZERO),
+];
+
+/// The longest cycle of discontinuous reception (TS 38.331), and more than any other time here.
+const MOST: Duration = Duration::from_millis(10_240);
+
+#[derive(Debug)]
+struct CellModel(Arc<Settings>);
+
+impl MediumModel for CellModel {
+    fn build(&self, stations: &[Station], seed: &Seed) -> Box<dyn Medium> {
+        Box::new(RadioCell::new(self.0.clone(), stations, seed))
+    }
+}
+
+#[cfg(test)]
+fn settings(given: &[(&str, trackbed_core::parameter::Value)]) -> Result<Settings, SpecError> {
+    read(&Arguments::read(ENTRY.parameters, given).map_err(|e| SpecError::of(ENTRY.name, e))?)
+}

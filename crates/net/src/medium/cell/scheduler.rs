@@ -1,0 +1,417 @@
+//! The cell as a state machine: events between slots, and who sends in a slot.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use trackbed_core::{Packet, Seed, Time};
+
+use super::Settings;
+use super::bearer::{Bearer, CHECK};
+use super::radio::Channel;
+use crate::link::{Change, DropReason};
+use crate::medium::{Medium, MediumOutlet, Station, Way};
+use crate::network::Direction::{self, Backward, Forward};
+
+/// Bytes of the grant that answers a scheduling request, when nothing else is known of the queue: as
+/// srsRAN gives it.
+pub(super) const FIRST_GRANT: u64 = 512;
+
+/// Transmissions of a block before HARQ gives up (as in TS 36.331 9.2.1.1: maxHARQ-Tx is 5, of which
+/// common settings make 4).
+const TRANSMISSIONS: u32 = 4;
+
+/// RLC AM sends a block again this long after HARQ gave up (t-PollRetransmit, TS 36.331 9.2.1.1).
+const POLL_RETRANSMIT: Duration = Duration::from_millis(45);
+
+/// How often it does (maxRetxThreshold, ibidem). Then the radio link has failed, and packets are lost.
+const RLC_RETRANSMISSIONS: u32 = 4;
+
+/// RLC UM waits this long for a missing block (t-Reordering, ibidem).
+const REORDERING: Duration = Duration::from_millis(35);
+
+/// How long an inactive station listens (onDurationTimer psf10, TS 36.331 6.3.2).
+pub(super) const DRX_ON: Duration = Duration::from_millis(10);
+
+/// Slots over which proportional fairness averages.
+const FAIRNESS_SLOTS: f64 = 100.0;
+
+/// A running cell.
+#[derive(Debug)]
+pub(super) struct RadioCell {
+    settings: Arc<Settings>,
+    /// Uplink, downlink; by station.
+    bearers: [Vec<Bearer>; 2],
+    /// Until when each station listens all the time.
+    awake: Vec<Time>,
+    /// The stations that may have something to send: uplink, downlink.
+    active: [Vec<u32>; 2],
+    /// By time, then by order of occurrence.
+    events: BinaryHeap<Reverse<(Time, u64, Event)>>,
+    occurred: u64,
+    /// The first slot that has not begun.
+    slot: u64,
+}
+
+/// What happens to a station between slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// Something can be sent.
+    Ready(Way),
+    /// The base station can serve a scheduling request.
+    Heard(u32),
+    /// The base station knows of this many bytes.
+    Told(u32, u64),
+    /// A block can be sent again.
+    Again(Way, u64),
+    /// A block has arrived or is given up.
+    Landed(Way, u64, bool),
+}
+
+/// A station that can send in a slot.
+struct Candidate {
+    station: u32,
+    priority: u8,
+    has_retries: bool,
+    merit: f64,
+}
+
+impl RadioCell {
+    pub(super) fn new(settings: Arc<Settings>, stations: &[Station], seed: &Seed) -> RadioCell {
+        let bearer = |direction: &str| {
+            let one = |(number, station): (usize, &Station)| {
+                // Evenly from the mean minus the spread to the mean plus it.
+                let place = number as f64 / (stations.len().max(2) - 1) as f64;
+                let mean = settings.snr + settings.snr_spread * (2.0 * place - 1.0);
+                let seed = seed.child(&format!("cell/{number}/{direction}"));
+                Bearer::new(Channel::new(&settings, mean, &seed), station.priority)
+            };
+            stations.iter().enumerate().map(one).collect()
+        };
+        RadioCell {
+            bearers: [bearer("uplink"), bearer("downlink")],
+            settings: settings.clone(),
+            awake: vec![Time::ZERO; stations.len()],
+            active: [Vec::new(), Vec::new()],
+            events: BinaryHeap::new(),
+            occurred: 0,
+            slot: 0,
+        }
+    }
+
+    fn bearer(&mut self, way: Way) -> &mut Bearer {
+        &mut self.bearers[way.direction as usize][way.station as usize]
+    }
+
+    fn schedule(&mut self, at: Time, event: Event) {
+        self.occurred += 1;
+        self.events.push(Reverse((at, self.occurred, event)));
+    }
+
+    /// The next slot in which an active station can send.
+    fn next_slot(&self) -> Option<u64> {
+        let active = [Forward, Backward].into_iter();
+        let active = active.filter(|direction| !self.active[*direction as usize].is_empty());
+        active.map(|direction| self.settings.grid.next(direction, self.slot)).min()
+    }
+
+    fn activate(&mut self, now: Time, way: Way) {
+        self.slot = self.slot.max(self.settings.grid.from(now));
+        let bearer = self.bearer(way);
+        if !bearer.is_active {
+            bearer.is_active = true;
+            self.active[way.direction as usize].push(way.station);
+        }
+    }
+
+    /// Sends a scheduling request if the base station does not know of what waits.
+    fn ask(&mut self, now: Time, station: u32) {
+        let bearer = &mut self.bearers[Forward as usize][station as usize];
+        let request = &mut bearer.request;
+        let knows = request.is_asked || request.is_heard;
+        let tells = request.known.max(request.told) > bearer.drained;
+        if bearer.is_paused || bearer.backlog == 0 || knows || tells {
+            return;
+        }
+        request.is_asked = true;
+        let grid = &self.settings.grid;
+        let heard = grid.start(grid.granted(grid.request(station, now)));
+        self.stay_awake(station, heard);
+        self.schedule(heard, Event::Heard(station));
+    }
+
+    fn stay_awake(&mut self, station: u32, from: Time) {
+        let until = &mut self.awake[station as usize];
+        *until = (*until).max(from + self.settings.drx_inactivity);
+    }
+
+    /// When the station listens next, if it does not listen at `at`.
+    fn sleeps_until(&self, station: u32, at: Time) -> Option<Time> {
+        let cycle = self.settings.drx_cycle?.as_nanos() as u64;
+        let turn = u64::from(station).wrapping_mul(DRX_ON.as_nanos() as u64) % cycle;
+        let phase = (at.as_nanos() % cycle + cycle - turn) % cycle;
+        let sleeps = at >= self.awake[station as usize] && phase >= DRX_ON.as_nanos() as u64;
+        sleeps.then(|| at + Duration::from_nanos(cycle - phase))
+    }
+
+    fn occur(&mut self, now: Time, event: Event, out: &mut dyn MediumOutlet) {
+        match event {
+            Event::Ready(way) => self.activate(now, way),
+            Event::Heard(station) => {
+                let way = Way { station, direction: Forward };
+                let request = &mut self.bearer(way).request;
+                (request.is_asked, request.is_heard) = (false, true);
+                self.activate(now, way);
+            }
+            Event::Told(station, total) => {
+                let way = Way { station, direction: Forward };
+                let request = &mut self.bearer(way).request;
+                request.known = request.known.max(total);
+                self.activate(now, way);
+            }
+            Event::Again(way, number) => {
+                self.bearer(way).retries.push_back(number);
+                self.activate(now, way);
+            }
+            Event::Landed(way, number, arrived) => {
+                self.bearer(way).land(number, arrived, (now, way), out);
+                if !arrived && way.direction == Forward {
+                    // Its report is lost too.
+                    let request = &mut self.bearer(way).request;
+                    request.told = request.known;
+                    self.ask(now, way.station);
+                }
+            }
+        }
+    }
+
+    /// Divides a slot among the active stations of a direction.
+    fn serve(&mut self, direction: Direction, slot: u64) {
+        let mut candidates = Vec::new();
+        let active = std::mem::take(&mut self.active[direction as usize]);
+        for station in active {
+            let candidate = self.candidate(Way { station, direction }, slot);
+            let bearer = &mut self.bearers[direction as usize][station as usize];
+            bearer.is_active = candidate.is_some() || (bearer.is_blocked() && !bearer.is_paused);
+            if bearer.is_active {
+                self.active[direction as usize].push(station);
+            }
+            candidates.extend(candidate);
+        }
+        candidates.sort_unstable_by(Candidate::order);
+        let mut left = self.settings.grid.blocks(direction);
+        for candidate in candidates {
+            if left == 0 {
+                break;
+            }
+            let way = Way { station: candidate.station, direction };
+            left -= self.send_again(way, slot, left);
+            left -= self.send_new(way, slot, left);
+        }
+    }
+
+    /// The station, if it can send in this slot. Arranges to be called when it can.
+    fn candidate(&mut self, way: Way, slot: u64) -> Option<Candidate> {
+        let start = self.settings.grid.start(slot);
+        let asleep = self.sleeps_until(way.station, start);
+        let bearer = self.bearer(way);
+        let has_retries = !bearer.retries.is_empty();
+        let later = match way.direction {
+            _ if bearer.is_paused => return None,
+            _ if has_retries => None,
+            _ if bearer.is_blocked() => return None,
+            Forward if bearer.backlog == 0 => {
+                // What it asked for has gone with an earlier grant.
+                bearer.request.is_heard = false;
+                return None;
+            }
+            Forward if bearer.credit() == 0 => return None,
+            Forward => None,
+            Backward => Some(bearer.ready()?).filter(|ready| *ready > start).or(asleep),
+        };
+        if let Some(later) = later {
+            self.schedule(later, Event::Ready(way));
+            return None;
+        }
+        let is_fair = self.settings.is_fair;
+        let bearer = self.bearer(way);
+        let merit = match is_fair {
+            true => {
+                let rate = Channel::efficiency(bearer.channel.index(start));
+                rate / bearer.recent(slot).max(1e-9)
+            }
+            false => -(bearer.served as f64),
+        };
+        let (station, priority) = (way.station, bearer.priority);
+        Some(Candidate { station, priority, has_retries, merit })
+    }
+
+    /// Sends blocks again, in order, and returns how many resource blocks that took.
+    fn send_again(&mut self, way: Way, slot: u64, mut left: u64) -> u64 {
+        let offered = left;
+        loop {
+            let bearer = self.bearer(way);
+            let Some(&number) = bearer.retries.front() else { break };
+            let size = bearer.block(number).map_or(0, |block| block.size);
+            if size > left {
+                break;
+            }
+            bearer.retries.pop_front();
+            left -= size;
+            self.transmit(way, number, slot);
+        }
+        offered - left
+    }
+
+    /// Sends a new block, and returns how many resource blocks that took.
+    fn send_new(&mut self, way: Way, slot: u64, left: u64) -> u64 {
+        let grid = self.settings.grid;
+        let start = grid.start(slot);
+        if way.direction == Backward && self.sleeps_until(way.station, start).is_some() {
+            return 0;
+        }
+        let bearer = self.bearer(way);
+        if !bearer.retries.is_empty() || bearer.is_blocked() || bearer.backlog == 0 {
+            return 0;
+        }
+        let index = bearer.channel.index(start);
+        let each = Channel::efficiency(index) * grid.elements(way.direction, slot) as f64;
+        let most = (left as f64 * each) as u64;
+        let wanted = match way.direction {
+            Forward => bearer.credit(),
+            Backward => bearer.waiting(start, most),
+        };
+        let needed = ((wanted + CHECK) as f64 / each).ceil() as u64;
+        let size = needed.next_multiple_of(grid.carrier.group).min(left);
+        let capacity = ((size as f64 * each) as u64).saturating_sub(CHECK);
+        if wanted == 0 || capacity == 0 {
+            return 0;
+        }
+        let before = bearer.drained;
+        let number = bearer.fill(capacity, size, index, start);
+        let bytes = (bearer.drained - before) as f64;
+        bearer.average = bearer.recent(slot) + bytes / FAIRNESS_SLOTS;
+        bearer.served = slot;
+        bearer.request.is_heard = false;
+        bearer.request.told = bearer.drained + bearer.backlog;
+        self.stay_awake(way.station, start);
+        self.transmit(way, number, slot);
+        size
+    }
+
+    fn transmit(&mut self, way: Way, number: u64, slot: u64) {
+        let settings = self.settings.clone();
+        let (grid, start) = (&settings.grid, settings.grid.start(slot));
+        let landing = grid.start(slot + 1) + grid.decoding();
+        let bearer = self.bearer(way);
+        let Some(block) = bearer.block(number) else { return };
+        block.transmissions += 1;
+        let (index, sent) = (block.index, block.transmissions);
+        let (begun, report) = (block.begun, block.report);
+        let round = (sent - 1) % TRANSMISSIONS + 1;
+        if !bearer.channel.fails(start, index, round) {
+            if way.direction == Forward {
+                self.schedule(grid.start(grid.granted(slot)), Event::Told(way.station, report));
+            }
+            self.schedule(landing, Event::Landed(way, number, true));
+        } else if round < TRANSMISSIONS {
+            let again = grid.again(way.direction, slot);
+            self.schedule(grid.start(again), Event::Again(way, number));
+        } else if settings.is_acknowledged && sent < TRANSMISSIONS * (1 + RLC_RETRANSMISSIONS) {
+            self.schedule(landing + POLL_RETRANSMIT, Event::Again(way, number));
+        } else {
+            let given_up = landing.max(begun + REORDERING);
+            self.schedule(given_up, Event::Landed(way, number, false));
+        }
+    }
+}
+
+impl Candidate {
+    /// Priority first, then what is sent again, then merit; stations of equal merit by number.
+    fn order(&self, other: &Candidate) -> Ordering {
+        let rank = |one: &Candidate| (one.priority, !one.has_retries);
+        let by_merit = other.merit.total_cmp(&self.merit);
+        rank(self).cmp(&rank(other)).then(by_merit).then(self.station.cmp(&other.station))
+    }
+}
+
+impl Bearer {
+    /// Bytes per slot of late, as they count in this slot.
+    fn recent(&self, slot: u64) -> f64 {
+        let gone = slot.saturating_sub(self.served) as f64;
+        self.average * libm::exp(-gone / FAIRNESS_SLOTS)
+    }
+}
+
+impl Medium for RadioCell {
+    fn push(&mut self, now: Time, way: Way, packet: Packet, out: &mut dyn MediumOutlet) {
+        self.advance(now, out);
+        let (grid, limit) = (self.settings.grid, self.settings.queue_bytes);
+        let ready = match way.direction {
+            Forward => now,
+            Backward => now + grid.decoding(),
+        };
+        let bearer = self.bearer(way);
+        let was_empty = bearer.backlog == 0;
+        if let Err(packet) = bearer.push(packet, ready, limit) {
+            return out.drop(now, way, packet, DropReason::QueueFull);
+        }
+        match way.direction {
+            Forward => self.ask(now, way.station),
+            Backward if was_empty => self.schedule(ready, Event::Ready(way)),
+            Backward => {}
+        }
+    }
+
+    fn advance(&mut self, now: Time, out: &mut dyn MediumOutlet) {
+        loop {
+            let event = self.events.peek().map(|Reverse((at, ..))| *at).filter(|at| *at <= now);
+            let slot = self.next_slot().filter(|slot| self.settings.grid.start(*slot) <= now);
+            match (event, slot) {
+                (Some(at), slot) if slot.is_none_or(|s| at <= self.settings.grid.start(s)) => {
+                    if let Some(Reverse((at, _, event))) = self.events.pop() {
+                        self.occur(at, event, out);
+                    }
+                }
+                (_, Some(slot)) => {
+                    self.slot = slot + 1;
+                    for direction in [Forward, Backward] {
+                        if self.settings.grid.elements(direction, slot) > 0 {
+                            self.serve(direction, slot);
+                        }
+                    }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        let event = self.events.peek().map(|Reverse((at, ..))| *at);
+        let slot = self.next_slot().map(|slot| self.settings.grid.start(slot));
+        event.into_iter().chain(slot).min()
+    }
+
+    fn held(&self, way: Way) -> usize {
+        self.bearers[way.direction as usize][way.station as usize].held
+    }
+
+    fn change(&mut self, now: Time, way: Way, change: &Change) -> bool {
+        let Change::Paused(paused) = *change else { return false };
+        let bearer = self.bearer(way);
+        bearer.is_paused = paused;
+        if !paused {
+            // A new base station knows nothing of the queue.
+            let told = bearer.drained;
+            (bearer.request.known, bearer.request.told) = (told, told);
+            bearer.request.is_heard = false;
+            let slot = self.settings.grid.after(now);
+            self.schedule(self.settings.grid.start(slot), Event::Ready(way));
+            if way.direction == Forward {
+                self.ask(now, way.station);
+            }
+        }
+        true
+    }
+}
