@@ -163,7 +163,7 @@ fn an_lte_ping_takes_20_ms_and_22_with_retransmissions() {
         for n in 0..10_000 {
             let sent = Time::ZERO + GAP * n;
             cell.push(sent, way(0, Up), 2 * n, 64);
-            while cell.fates.0.len() % 2 == 0 {
+            while cell.fates.0.len().is_multiple_of(2) {
                 cell.advance(cell.medium.next_wake().unwrap());
             }
             // The server answers after a time that is no part of the sum.

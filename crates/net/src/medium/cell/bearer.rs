@@ -24,8 +24,6 @@ pub(super) struct Bearer {
     pub(super) priority: u8,
     /// The cell does not reach the station, for example during a handover.
     pub(super) is_paused: bool,
-    /// It is in the scheduler's list.
-    pub(super) is_active: bool,
     queue: VecDeque<Queued>,
     /// Bytes of the packets in the queue.
     queued: u64,
@@ -44,19 +42,9 @@ pub(super) struct Bearer {
     /// Bytes per slot of late, and the slot when that was so.
     pub(super) average: f64,
     pub(super) served: u64,
-    pub(super) request: Request,
-}
-
-/// What the base station knows of an uplink queue, counted as `drained` is.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Request {
-    /// A scheduling request is on its way.
-    pub(super) is_asked: bool,
-    /// The base station has heard one and not yet served it.
-    pub(super) is_heard: bool,
-    /// What the base station has heard of by reports.
+    /// Bytes of which the base station knows that they came to this uplink queue, ever.
     pub(super) known: u64,
-    /// What reports on the air will tell.
+    /// The same, once it has heard the request or the reports that are on the way.
     pub(super) told: u64,
 }
 
@@ -81,7 +69,7 @@ pub(super) struct Block {
     pub(super) index: usize,
     pub(super) begun: Time,
     pub(super) transmissions: u32,
-    /// What the report in it tells: everything that had come to the queue, as `drained` counts.
+    /// What the buffer status report in it tells: all bytes that had come to the queue, ever.
     pub(super) report: u64,
 }
 
@@ -91,7 +79,6 @@ impl Bearer {
             channel,
             priority,
             is_paused: false,
-            is_active: false,
             queue: VecDeque::new(),
             queued: 0,
             backlog: 0,
@@ -103,7 +90,8 @@ impl Bearer {
             held: 0,
             average: 0.0,
             served: 0,
-            request: Request::default(),
+            known: 0,
+            told: 0,
         }
     }
 
@@ -137,13 +125,6 @@ impl Bearer {
         sum
     }
 
-    /// Bytes of the uplink queue for which the base station may give a grant.
-    pub(super) fn credit(&self) -> u64 {
-        let Request { is_heard, known, .. } = self.request;
-        let heard = if is_heard { super::scheduler::FIRST_GRANT } else { 0 };
-        known.saturating_sub(self.drained).max(heard)
-    }
-
     /// Whether no more blocks can be begun before one lands.
     pub(super) fn is_blocked(&self) -> bool {
         self.flight.len() >= WINDOW
@@ -151,8 +132,7 @@ impl Bearer {
 
     /// Fills a new block with up to `capacity` bytes of what is ready, and returns its number.
     pub(super) fn fill(&mut self, capacity: u64, size: u64, index: usize, now: Time) -> u64 {
-        let (mut left, mut packets) = (capacity, Vec::new());
-        let mut is_open = false;
+        let (mut left, mut packets, mut is_open) = (capacity, Vec::new(), false);
         while let Some(first) = self.queue.front_mut().filter(|one| one.ready <= now && left > 0) {
             let bytes = first.left.min(left);
             left -= bytes;

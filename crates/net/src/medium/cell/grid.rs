@@ -66,26 +66,17 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// These delays, rounded up to slots, at least one.
-    pub(super) fn new(
-        carrier: &'static Carrier,
-        terminal: Duration,
-        base_station: Duration,
-        sr_period: Duration,
-    ) -> Grid {
-        let slots =
-            |span: Duration| span.as_nanos().div_ceil(carrier.slot.as_nanos()).max(1) as u64;
-        let (terminal, base_station) = (slots(terminal), slots(base_station));
-        Grid { carrier, terminal, base_station, sr_period: slots(sr_period) }
+    /// These delays, rounded up to slots, at least one. Turns for requests repeat with the pattern.
+    pub(super) fn new(carrier: &'static Carrier, delays: [Duration; 3]) -> Grid {
+        let slot = carrier.slot.as_nanos();
+        let [terminal, base_station, sr_period] =
+            delays.map(|span| span.as_nanos().div_ceil(slot).max(1) as u64);
+        let sr_period = sr_period.next_multiple_of(carrier.elements[0].len() as u64);
+        Grid { carrier, terminal, base_station, sr_period }
     }
 
     pub(super) fn start(&self, slot: u64) -> Time {
         Time::from_nanos(slot.saturating_mul(self.carrier.slot.as_nanos() as u64))
-    }
-
-    /// The first slot that begins after `now`.
-    pub(super) fn after(&self, now: Time) -> u64 {
-        now.as_nanos() / self.carrier.slot.as_nanos() as u64 + 1
     }
 
     /// The first slot that begins at `now` or later.
@@ -133,14 +124,11 @@ impl Grid {
     }
 
     /// The slot of a station's first scheduling request after `now`. The stations' turns are spread
-    /// over the period.
+    /// over the period, as far as there are uplink slots.
     pub(super) fn request(&self, station: u32, now: Time) -> u64 {
-        let turn = u64::from(station) % self.sr_period;
-        let earliest = self.after(now);
-        // In TDD a turn in a downlink slot moves to the next uplink slot.
-        let since = (earliest + self.sr_period - turn) / self.sr_period;
-        let turns = (since.saturating_sub(1)..).map(|n| n * self.sr_period + turn);
-        let mut slots = turns.map(|nominal| self.next(Direction::Forward, nominal));
-        slots.find(|slot| *slot >= earliest).unwrap_or(earliest)
+        let period = self.sr_period;
+        let turn = self.next(Direction::Forward, u64::from(station) % period);
+        let earliest = self.from(now + Duration::from_nanos(1));
+        earliest + (turn + period - earliest % period) % period
     }
 }

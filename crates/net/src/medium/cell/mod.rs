@@ -91,14 +91,14 @@ fn read(arguments: &Arguments) -> Result<Settings, SpecError> {
         }
     }
     let [terminal, base_station, sr_period] = carrier.defaults;
-    let grid = Grid::new(
-        carrier,
-        arguments.get("terminal").unwrap_or(terminal),
-        arguments.get("base_station").unwrap_or(base_station),
-        arguments.get("sr_period").unwrap_or(sr_period),
-    );
+    let time = |name, default| arguments.get(name).unwrap_or(default);
+    let delays = [
+        time("terminal", terminal),
+        time("base_station", base_station),
+        time("sr_period", sr_period),
+    ];
     Ok(Settings {
-        grid,
+        grid: Grid::new(carrier, delays),
         is_fair: arguments.need::<&str>("scheduler") == "proportional-fair",
         snr: arguments.need("snr"),
         snr_spread: arguments.get("snr_spread").unwrap_or(0.0),

@@ -47,8 +47,7 @@ pub(super) struct Channel {
     fades: Rng,
     errors: Rng,
     offset: f64,
-    /// The last reports and fades drawn, by their numbers.
-    report: Option<(u64, f64)>,
+    /// The last fades drawn, with their numbers.
     drawn: [Option<(u64, f64)>; 4],
 }
 
@@ -62,7 +61,6 @@ impl Channel {
             fades: seed.stream("fading"),
             errors: seed.stream("errors"),
             offset: 0.0,
-            report: None,
             drawn: [None; 4],
         }
     }
@@ -93,16 +91,8 @@ impl Channel {
 
     /// The index, from 0, that the base station chooses now, from an old report.
     pub(super) fn index(&mut self, now: Time) -> usize {
-        let number = now.as_nanos() / REPORT_NANOS;
-        let reported = match self.report {
-            Some((of, reported)) if of == number => reported,
-            _ => {
-                let reported = self.snr(number.saturating_sub(1) * REPORT_NANOS);
-                self.report = Some((number, reported));
-                reported
-            }
-        };
-        let known = reported + self.offset;
+        let report = (now.as_nanos() / REPORT_NANOS).saturating_sub(1);
+        let known = self.snr(report * REPORT_NANOS) + self.offset;
         (1..EFFICIENCY.len()).rev().find(|index| threshold(*index) <= known).unwrap_or(0)
     }
 

@@ -1,7 +1,7 @@
 //! The cell as a state machine: events between slots, and who sends in a slot.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ use crate::link::{Change, DropReason};
 use crate::medium::{Medium, MediumOutlet, Station, Way};
 use crate::network::Direction::{self, Backward, Forward};
 
-/// Bytes of the grant that answers a scheduling request, when nothing else is known of the queue: as
-/// srsRAN gives it.
-pub(super) const FIRST_GRANT: u64 = 512;
+/// The largest grant that answers a scheduling request, of which the base station knows no size: that
+/// of srsRAN.
+const FIRST_GRANT: u64 = 512;
 
 /// Transmissions of a block before HARQ gives up (as in TS 36.331 9.2.1.1: maxHARQ-Tx is 5, of which
 /// common settings make 4).
@@ -46,7 +46,7 @@ pub(super) struct RadioCell {
     /// Until when each station listens all the time.
     awake: Vec<Time>,
     /// The stations that may have something to send: uplink, downlink.
-    active: [Vec<u32>; 2],
+    active: [BTreeSet<u32>; 2],
     /// By time, then by order of occurrence.
     events: BinaryHeap<Reverse<(Time, u64, Event)>>,
     occurred: u64,
@@ -59,9 +59,7 @@ pub(super) struct RadioCell {
 enum Event {
     /// Something can be sent.
     Ready(Way),
-    /// The base station can serve a scheduling request.
-    Heard(u32),
-    /// The base station knows of this many bytes.
+    /// The base station can give a grant for what it was told.
     Told(u32, u64),
     /// A block can be sent again.
     Again(Way, u64),
@@ -69,13 +67,9 @@ enum Event {
     Landed(Way, u64, bool),
 }
 
-/// A station that can send in a slot.
-struct Candidate {
-    station: u32,
-    priority: u8,
-    has_retries: bool,
-    merit: f64,
-}
+/// A station that can send in a slot, in the order of service: by priority, then who has something to
+/// send again, then by what the scheduler prefers.
+type Candidate = (u8, bool, u64, u32);
 
 impl RadioCell {
     pub(super) fn new(settings: Arc<Settings>, stations: &[Station], seed: &Seed) -> RadioCell {
@@ -93,7 +87,7 @@ impl RadioCell {
             bearers: [bearer("uplink"), bearer("downlink")],
             settings: settings.clone(),
             awake: vec![Time::ZERO; stations.len()],
-            active: [Vec::new(), Vec::new()],
+            active: [BTreeSet::new(), BTreeSet::new()],
             events: BinaryHeap::new(),
             occurred: 0,
             slot: 0,
@@ -118,27 +112,22 @@ impl RadioCell {
 
     fn activate(&mut self, now: Time, way: Way) {
         self.slot = self.slot.max(self.settings.grid.from(now));
-        let bearer = self.bearer(way);
-        if !bearer.is_active {
-            bearer.is_active = true;
-            self.active[way.direction as usize].push(way.station);
-        }
+        self.active[way.direction as usize].insert(way.station);
     }
 
     /// Sends a scheduling request if the base station does not know of what waits.
     fn ask(&mut self, now: Time, station: u32) {
         let bearer = &mut self.bearers[Forward as usize][station as usize];
-        let request = &mut bearer.request;
-        let knows = request.is_asked || request.is_heard;
-        let tells = request.known.max(request.told) > bearer.drained;
-        if bearer.is_paused || bearer.backlog == 0 || knows || tells {
+        if bearer.is_paused || bearer.backlog == 0 || bearer.known.max(bearer.told) > bearer.drained
+        {
             return;
         }
-        request.is_asked = true;
+        bearer.told = bearer.drained + bearer.backlog.min(FIRST_GRANT);
+        let told = bearer.told;
         let grid = &self.settings.grid;
-        let heard = grid.start(grid.granted(grid.request(station, now)));
-        self.stay_awake(station, heard);
-        self.schedule(heard, Event::Heard(station));
+        let grant = grid.start(grid.granted(grid.request(station, now)));
+        self.stay_awake(station, grant);
+        self.schedule(grant, Event::Told(station, told));
     }
 
     fn stay_awake(&mut self, station: u32, from: Time) {
@@ -158,16 +147,10 @@ impl RadioCell {
     fn occur(&mut self, now: Time, event: Event, out: &mut dyn MediumOutlet) {
         match event {
             Event::Ready(way) => self.activate(now, way),
-            Event::Heard(station) => {
+            Event::Told(station, told) => {
                 let way = Way { station, direction: Forward };
-                let request = &mut self.bearer(way).request;
-                (request.is_asked, request.is_heard) = (false, true);
-                self.activate(now, way);
-            }
-            Event::Told(station, total) => {
-                let way = Way { station, direction: Forward };
-                let request = &mut self.bearer(way).request;
-                request.known = request.known.max(total);
+                let bearer = self.bearer(way);
+                bearer.known = bearer.known.max(told);
                 self.activate(now, way);
             }
             Event::Again(way, number) => {
@@ -175,11 +158,16 @@ impl RadioCell {
                 self.activate(now, way);
             }
             Event::Landed(way, number, arrived) => {
-                self.bearer(way).land(number, arrived, (now, way), out);
+                let bearer = self.bearer(way);
+                bearer.land(number, arrived, (now, way), out);
+                if bearer.backlog > 0 {
+                    // It may have waited for room in the window.
+                    self.activate(now, way);
+                }
                 if !arrived && way.direction == Forward {
-                    // Its report is lost too.
-                    let request = &mut self.bearer(way).request;
-                    request.told = request.known;
+                    // The report in the block is lost too.
+                    let bearer = self.bearer(way);
+                    bearer.told = bearer.known;
                     self.ask(now, way.station);
                 }
             }
@@ -188,63 +176,57 @@ impl RadioCell {
 
     /// Divides a slot among the active stations of a direction.
     fn serve(&mut self, direction: Direction, slot: u64) {
-        let mut candidates = Vec::new();
-        let active = std::mem::take(&mut self.active[direction as usize]);
-        for station in active {
-            let candidate = self.candidate(Way { station, direction }, slot);
-            let bearer = &mut self.bearers[direction as usize][station as usize];
-            bearer.is_active = candidate.is_some() || (bearer.is_blocked() && !bearer.is_paused);
-            if bearer.is_active {
-                self.active[direction as usize].push(station);
-            }
+        let mut candidates: Vec<Candidate> = Vec::new();
+        let mut active = std::mem::take(&mut self.active[direction as usize]);
+        active.retain(|station| {
+            let candidate = self.candidate(Way { station: *station, direction }, slot);
             candidates.extend(candidate);
-        }
-        candidates.sort_unstable_by(Candidate::order);
+            candidate.is_some()
+        });
+        self.active[direction as usize] = active;
+        candidates.sort_unstable();
         let mut left = self.settings.grid.blocks(direction);
-        for candidate in candidates {
+        for (.., station) in candidates {
+            let way = Way { station, direction };
+            left -= self.send_again(way, slot, left);
+            left -= self.send_new(way, slot, left);
             if left == 0 {
                 break;
             }
-            let way = Way { station: candidate.station, direction };
-            left -= self.send_again(way, slot, left);
-            left -= self.send_new(way, slot, left);
         }
     }
 
-    /// The station, if it can send in this slot. Arranges to be called when it can.
+    /// The station, if it can send in this slot. If it can later, that becomes an event.
     fn candidate(&mut self, way: Way, slot: u64) -> Option<Candidate> {
         let start = self.settings.grid.start(slot);
         let asleep = self.sleeps_until(way.station, start);
+        let is_fair = self.settings.is_fair;
         let bearer = self.bearer(way);
         let has_retries = !bearer.retries.is_empty();
         let later = match way.direction {
             _ if bearer.is_paused => return None,
             _ if has_retries => None,
             _ if bearer.is_blocked() => return None,
-            Forward if bearer.backlog == 0 => {
-                // What it asked for has gone with an earlier grant.
-                bearer.request.is_heard = false;
-                return None;
-            }
-            Forward if bearer.credit() == 0 => return None,
+            Forward if bearer.known <= bearer.drained => return None,
             Forward => None,
             Backward => Some(bearer.ready()?).filter(|ready| *ready > start).or(asleep),
         };
-        if let Some(later) = later {
-            self.schedule(later, Event::Ready(way));
-            return None;
-        }
-        let is_fair = self.settings.is_fair;
-        let bearer = self.bearer(way);
-        let merit = match is_fair {
+        let rank = match is_fair {
+            false => bearer.served,
             true => {
                 let rate = Channel::efficiency(bearer.channel.index(start));
-                rate / bearer.recent(slot).max(1e-9)
+                // The bits of positive numbers have their order; the largest comes first.
+                !(rate / bearer.recent(slot).max(1e-9)).to_bits()
             }
-            false => -(bearer.served as f64),
         };
-        let (station, priority) = (way.station, bearer.priority);
-        Some(Candidate { station, priority, has_retries, merit })
+        let candidate = (bearer.priority, !has_retries, rank, way.station);
+        match later {
+            None => Some(candidate),
+            Some(later) => {
+                self.schedule(later, Event::Ready(way));
+                None
+            }
+        }
     }
 
     /// Sends blocks again, in order, and returns how many resource blocks that took.
@@ -272,14 +254,14 @@ impl RadioCell {
             return 0;
         }
         let bearer = self.bearer(way);
-        if !bearer.retries.is_empty() || bearer.is_blocked() || bearer.backlog == 0 {
+        if !bearer.retries.is_empty() || bearer.is_blocked() {
             return 0;
         }
         let index = bearer.channel.index(start);
         let each = Channel::efficiency(index) * grid.elements(way.direction, slot) as f64;
         let most = (left as f64 * each) as u64;
         let wanted = match way.direction {
-            Forward => bearer.credit(),
+            Forward => bearer.known.saturating_sub(bearer.drained),
             Backward => bearer.waiting(start, most),
         };
         let needed = ((wanted + CHECK) as f64 / each).ceil() as u64;
@@ -293,8 +275,7 @@ impl RadioCell {
         let bytes = (bearer.drained - before) as f64;
         bearer.average = bearer.recent(slot) + bytes / FAIRNESS_SLOTS;
         bearer.served = slot;
-        bearer.request.is_heard = false;
-        bearer.request.told = bearer.drained + bearer.backlog;
+        bearer.told = bearer.drained + bearer.backlog;
         self.stay_awake(way.station, start);
         self.transmit(way, number, slot);
         size
@@ -324,15 +305,6 @@ impl RadioCell {
             let given_up = landing.max(begun + REORDERING);
             self.schedule(given_up, Event::Landed(way, number, false));
         }
-    }
-}
-
-impl Candidate {
-    /// Priority first, then what is sent again, then merit; stations of equal merit by number.
-    fn order(&self, other: &Candidate) -> Ordering {
-        let rank = |one: &Candidate| (one.priority, !one.has_retries);
-        let by_merit = other.merit.total_cmp(&self.merit);
-        rank(self).cmp(&rank(other)).then(by_merit).then(self.station.cmp(&other.station))
     }
 }
 
@@ -403,11 +375,8 @@ impl Medium for RadioCell {
         bearer.is_paused = paused;
         if !paused {
             // A new base station knows nothing of the queue.
-            let told = bearer.drained;
-            (bearer.request.known, bearer.request.told) = (told, told);
-            bearer.request.is_heard = false;
-            let slot = self.settings.grid.after(now);
-            self.schedule(self.settings.grid.start(slot), Event::Ready(way));
+            (bearer.known, bearer.told) = (bearer.drained, bearer.drained);
+            self.schedule(now + Duration::from_nanos(1), Event::Ready(way));
             if way.direction == Forward {
                 self.ask(now, way.station);
             }
