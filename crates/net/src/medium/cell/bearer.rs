@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use trackbed_core::{Packet, Time};
 
-use super::radio::Channel;
 use crate::link::DropReason;
 use crate::medium::{MediumOutlet, Way};
 
@@ -14,13 +13,9 @@ const HEADERS: u64 = 6;
 /// The check sum of a block (TS 36.212 5.1.1).
 pub(super) const CHECK: u64 = 3;
 
-/// Blocks that may wait for an earlier one: RLC's window (TS 36.322 7.2).
-const WINDOW: usize = 512;
-
 /// One direction of one station.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Bearer {
-    pub(super) channel: Channel,
     pub(super) priority: u8,
     /// The cell does not reach the station, for example during a handover.
     pub(super) is_paused: bool,
@@ -65,23 +60,8 @@ pub(super) struct Block {
 }
 
 impl Bearer {
-    pub(super) fn new(channel: Channel, priority: u8) -> Bearer {
-        Bearer {
-            channel,
-            priority,
-            is_paused: false,
-            queue: VecDeque::new(),
-            backlog: 0,
-            drained: 0,
-            flight: VecDeque::new(),
-            first: 0,
-            retries: VecDeque::new(),
-            is_torn: false,
-            average: 0.0,
-            served: 0,
-            known: 0,
-            told: 0,
-        }
+    pub(super) fn of(priority: u8) -> Bearer {
+        Bearer { priority, ..Bearer::default() }
     }
 
     /// Queues a packet; gives it back if it exceeds the limit.
@@ -102,11 +82,6 @@ impl Bearer {
 
     pub(super) fn held(&self) -> usize {
         self.queue.len() + self.flight.iter().map(|block| block.packets.len()).sum::<usize>()
-    }
-
-    /// Whether no more blocks can be begun before one lands.
-    pub(super) fn is_blocked(&self) -> bool {
-        self.flight.len() >= WINDOW
     }
 
     /// Puts this many bytes of the queue into a new block, and returns its number.

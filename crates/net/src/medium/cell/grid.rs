@@ -7,7 +7,7 @@ use trackbed_core::{Ratio, Time};
 use crate::network::Direction;
 
 /// What the keys say.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     pub(super) grid: Grid,
     pub(super) is_fair: bool,

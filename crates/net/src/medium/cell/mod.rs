@@ -10,11 +10,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::parameter::Arguments;
-use trackbed_core::{ByteSize, Seed, parameters};
+use trackbed_core::{ByteSize, parameters};
 
 use self::grid::{CARRIERS, Grid, Settings};
-use self::scheduler::RadioCell;
-use super::{Medium, MediumEntry, MediumModel, Station};
+use super::{MediumEntry, MediumModel};
 use crate::spec::SpecError;
 
 pub(crate) static ENTRY: MediumEntry = MediumEntry {
@@ -55,10 +54,10 @@ pub(crate) static ENTRY: MediumEntry = MediumEntry {
             "time without transmissions after which a station with drx_cycle is inactive";
     },
     example: &[("preset", "lte-20mhz"), ("fading", "3")],
-    read: |arguments| Ok(Arc::new(CellModel(Arc::new(read(arguments)?)))),
+    read,
 };
 
-fn read(arguments: &Arguments) -> Result<Settings, SpecError> {
+fn read(arguments: &Arguments) -> Result<Arc<dyn MediumModel>, SpecError> {
     let name: &str = arguments.need("preset");
     let carrier = CARRIERS.iter().find(|carrier| carrier.name == name);
     let carrier = carrier.expect("the parameter offers existing presets");
@@ -77,7 +76,7 @@ fn read(arguments: &Arguments) -> Result<Settings, SpecError> {
         }
     }
     let delays = [times[0], times[1], times[2]].map(|name| arguments.get(name));
-    Ok(Settings {
+    Ok(Arc::new(Settings {
         grid: Grid::new(carrier, delays),
         is_fair: arguments.need::<&str>("scheduler") == "proportional-fair",
         snr: arguments.need("snr"),
@@ -89,17 +88,8 @@ fn read(arguments: &Arguments) -> Result<Settings, SpecError> {
         queue_bytes: arguments.need::<ByteSize>("queue_bytes").as_bytes(),
         drx_cycle: arguments.get("drx_cycle"),
         drx_inactivity: arguments.need("drx_inactivity"),
-    })
+    }))
 }
 
 /// The longest cycle of discontinuous reception (TS 38.331), and more than any other time here.
 const MOST: Duration = Duration::from_millis(10_240);
-
-#[derive(Debug)]
-struct CellModel(Arc<Settings>);
-
-impl MediumModel for CellModel {
-    fn build(&self, stations: &[Station], seed: &Seed) -> Box<dyn Medium> {
-        Box::new(RadioCell::new(self.0.clone(), stations, seed))
-    }
-}

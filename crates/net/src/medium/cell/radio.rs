@@ -8,7 +8,7 @@ use trackbed_core::{Ratio, Rng, Seed, Time};
 
 /// Bits per resource element of the indices 1 to 15 (TS 36.213 Table 7.2.3-1, which TS 38.214 Table
 /// 5.2.2.1-2 repeats).
-const EFFICIENCY: [f64; 15] = [
+pub(super) const EFFICIENCY: [f64; 15] = [
     0.1523, 0.2344, 0.3770, 0.6016, 0.8770, 1.1758, 1.4766, 1.9141, 2.4063, 2.7305, 3.3223, 3.9023,
     4.5234, 5.1152, 5.5547,
 ];
@@ -94,11 +94,6 @@ impl Channel {
         let report = (now.as_nanos() / REPORT_NANOS).saturating_sub(1);
         let known = self.snr(report * REPORT_NANOS) + self.offset;
         (1..EFFICIENCY.len()).rev().find(|index| threshold(*index) <= known).unwrap_or(0)
-    }
-
-    /// Bytes per resource element.
-    pub(super) fn efficiency(index: usize) -> f64 {
-        EFFICIENCY[index] / 8.0
     }
 
     /// Whether a block fails. Draws once. The receiver adds up the transmissions of a block, so n of

@@ -2,16 +2,15 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
-use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::{Packet, Seed, Time};
 
 use super::bearer::{Bearer, CHECK};
 use super::grid::Settings;
-use super::radio::Channel;
+use super::radio::{Channel, EFFICIENCY};
 use crate::link::{Change, DropReason};
-use crate::medium::{Medium, MediumOutlet, Station, Way};
+use crate::medium::{Medium, MediumModel, MediumOutlet, Station, Way};
 use crate::network::Direction::{self, Backward, Forward};
 
 /// The largest grant that answers a scheduling request, of which the base station knows no size: that
@@ -38,10 +37,11 @@ const FAIRNESS_SLOTS: f64 = 100.0;
 
 /// A running cell.
 #[derive(Debug)]
-pub(super) struct RadioCell {
-    settings: Arc<Settings>,
+struct RadioCell {
+    settings: Settings,
     /// Uplink, downlink; by station.
     bearers: [Vec<Bearer>; 2],
+    channels: [Vec<Channel>; 2],
     /// Until when each station listens all the time.
     awake: Vec<Time>,
     /// The stations that may have something to send: uplink, downlink.
@@ -68,28 +68,33 @@ enum Event {
 /// send again, then by what the scheduler prefers.
 type Candidate = (u8, bool, u64, u32);
 
-impl RadioCell {
-    pub(super) fn new(settings: Arc<Settings>, stations: &[Station], seed: &Seed) -> RadioCell {
-        let bearer = |direction: &str| {
-            let one = |(number, station): (usize, &Station)| {
-                // Evenly from the mean minus the spread to the mean plus it.
-                let place = number as f64 / (stations.len().max(2) - 1) as f64;
-                let mean = settings.snr + settings.snr_spread * (2.0 * place - 1.0);
-                let seed = seed.child(&format!("cell/{number}/{direction}"));
-                let Settings { fading, coherence, bler, .. } = *settings;
-                Bearer::new(Channel::new(mean, fading, coherence, bler, &seed), station.priority)
-            };
-            stations.iter().enumerate().map(one).collect()
+impl MediumModel for Settings {
+    fn build(&self, stations: &[Station], seed: &Seed) -> Box<dyn Medium> {
+        let channel = |number: usize, direction: &str| {
+            // Evenly from the mean minus the spread to the mean plus it.
+            let place = number as f64 / (stations.len().max(2) - 1) as f64;
+            let mean = self.snr + self.snr_spread * (2.0 * place - 1.0);
+            let seed = seed.child(&format!("cell/{number}/{direction}"));
+            Channel::new(mean, self.fading, self.coherence, self.bler, &seed)
         };
-        RadioCell {
-            bearers: [bearer("uplink"), bearer("downlink")],
-            settings: settings.clone(),
+        let channels = |way| (0..stations.len()).map(|number| channel(number, way)).collect();
+        let ranked = |station: &Station| Bearer::of(station.priority);
+        Box::new(RadioCell {
+            settings: *self,
+            bearers: [(); 2].map(|()| stations.iter().map(ranked).collect()),
+            channels: ["uplink", "downlink"].map(channels),
             awake: vec![Time::ZERO; stations.len()],
             active: [BTreeSet::new(), BTreeSet::new()],
             events: BinaryHeap::new(),
             occurred: 0,
             slot: 0,
-        }
+        })
+    }
+}
+
+impl RadioCell {
+    fn channel(&mut self, way: Way) -> &mut Channel {
+        &mut self.channels[way.direction as usize][way.station as usize]
     }
 
     fn bearer(&mut self, way: Way) -> &mut Bearer {
@@ -146,15 +151,12 @@ impl RadioCell {
             Event::Again(number) => bearer.retries.push_back(number),
             Event::Landed(number, arrived) => {
                 bearer.land(number, arrived, (now, way), out);
-                let may_wait_for_the_window = bearer.backlog > 0;
                 if !arrived && way.direction == Forward {
                     // The report in the block is lost too.
                     bearer.told = bearer.known;
                     self.ask(now, way);
                 }
-                if !may_wait_for_the_window {
-                    return;
-                }
+                return;
             }
         }
         // What cannot be sent leaves the list in the next slot.
@@ -176,8 +178,8 @@ impl RadioCell {
         let mut left = self.settings.grid.blocks(direction);
         for (.., station) in candidates {
             let way = Way { station, direction };
-            left -= self.send_again(way, slot, left);
-            left -= self.send_new(way, slot, left);
+            self.send_again(way, slot, &mut left);
+            self.send_new(way, slot, &mut left);
             if left == 0 {
                 break;
             }
@@ -188,69 +190,60 @@ impl RadioCell {
     fn candidate(&mut self, way: Way, slot: u64) -> Option<Candidate> {
         let (is_fair, start) = (self.settings.is_fair, self.settings.grid.start(slot));
         let bearer = self.bearer(way);
-        let has_retries = !bearer.retries.is_empty();
-        let has_more = bearer.known > bearer.drained && !bearer.is_blocked();
-        if bearer.is_paused || !(has_retries || has_more) {
+        let (has_retries, priority) = (!bearer.retries.is_empty(), bearer.priority);
+        if bearer.is_paused || !(has_retries || bearer.known > bearer.drained) {
             return None;
         }
+        let (served, recent) = (bearer.served, bearer.recent(slot).max(1e-9));
         let rank = match is_fair {
-            false => bearer.served,
-            true => {
-                let rate = Channel::efficiency(bearer.channel.index(start));
-                // The bits of positive numbers have their order; the largest comes first.
-                !(rate / bearer.recent(slot).max(1e-9)).to_bits()
-            }
+            false => served,
+            // The bits of positive numbers have their order; the largest comes first.
+            true => !(EFFICIENCY[self.channel(way).index(start)] / recent).to_bits(),
         };
-        let candidate = (bearer.priority, !has_retries, rank, way.station);
         if let Some(later) = self.sleeps_until(way, start).filter(|_| !has_retries) {
             self.schedule(later, way, Event::Told(0));
             return None;
         }
-        Some(candidate)
+        Some((priority, !has_retries, rank, way.station))
     }
 
-    /// Sends blocks again, in order, and returns how many resource blocks that took.
-    fn send_again(&mut self, way: Way, slot: u64, mut left: u64) -> u64 {
-        let offered = left;
+    /// Sends blocks again, in order, as far as resource blocks are left.
+    fn send_again(&mut self, way: Way, slot: u64, left: &mut u64) {
         while let Some(&number) = self.bearer(way).retries.front() {
             let size = self.bearer(way).block(number).map_or(0, |block| block.size);
-            if size > left {
-                break;
-            }
-            left -= size;
+            let Some(rest) = left.checked_sub(size) else { return };
+            *left = rest;
             self.bearer(way).retries.pop_front();
             self.transmit(way, number, slot);
         }
-        offered - left
     }
 
-    /// Sends a new block, and returns how many resource blocks that took.
-    fn send_new(&mut self, way: Way, slot: u64, left: u64) -> u64 {
+    /// Sends a new block of what waits, as far as resource blocks are left.
+    fn send_new(&mut self, way: Way, slot: u64, left: &mut u64) {
         let grid = self.settings.grid;
         let start = grid.start(slot);
         let sleeps = self.sleeps_until(way, start).is_some();
+        let index = self.channel(way).index(start);
         let bearer = self.bearer(way);
         let wanted = bearer.known - bearer.drained;
-        let index = bearer.channel.index(start);
-        let each = Channel::efficiency(index) * grid.elements(way.direction, slot) as f64;
+        let each = EFFICIENCY[index] / 8.0 * grid.elements(way.direction, slot) as f64;
         let needed = ((wanted + CHECK) as f64 / each).ceil() as u64;
-        let size = needed.next_multiple_of(grid.carrier.group).min(left);
+        let size = needed.next_multiple_of(grid.carrier.group).min(*left);
         let bytes = ((size as f64 * each) as u64).saturating_sub(CHECK).min(wanted);
-        if bytes == 0 || sleeps || bearer.is_blocked() || !bearer.retries.is_empty() {
-            return 0;
+        if bytes == 0 || sleeps || !bearer.retries.is_empty() {
+            return;
         }
+        *left -= size;
         let number = bearer.fill(bytes, size, index, start);
         bearer.average = bearer.recent(slot) + size as f64 * each / FAIRNESS_SLOTS;
         bearer.served = slot;
         bearer.told = bearer.total();
         self.stay_awake(way.station, start);
         self.transmit(way, number, slot);
-        size
     }
 
     fn transmit(&mut self, way: Way, number: u64, slot: u64) {
-        let settings = self.settings.clone();
-        let (grid, start) = (&settings.grid, settings.grid.start(slot));
+        let (grid, start) = (self.settings.grid, self.settings.grid.start(slot));
         let landing = grid.start(slot + 1) + grid.decoding();
         let bearer = self.bearer(way);
         let Some(block) = bearer.block(number) else { return };
@@ -258,7 +251,7 @@ impl RadioCell {
         let (index, sent) = (block.index, block.transmissions);
         let (begun, report) = (block.begun, block.report);
         let round = (sent - 1) % TRANSMISSIONS + 1;
-        if !bearer.channel.fails(start, index, round) {
+        if !self.channel(way).fails(start, index, round) {
             if way.direction == Forward {
                 self.schedule(grid.start(grid.granted(slot)), way, Event::Told(report));
             }
@@ -266,7 +259,8 @@ impl RadioCell {
         } else if round < TRANSMISSIONS {
             let again = grid.again(way.direction, slot);
             self.schedule(grid.start(again), way, Event::Again(number));
-        } else if settings.is_acknowledged && sent < TRANSMISSIONS * (1 + RLC_RETRANSMISSIONS) {
+        } else if self.settings.is_acknowledged && sent < TRANSMISSIONS * (1 + RLC_RETRANSMISSIONS)
+        {
             self.schedule(landing + POLL_RETRANSMIT, way, Event::Again(number));
         } else {
             let given_up = landing.max(begun + REORDERING);
@@ -299,24 +293,16 @@ impl Medium for RadioCell {
     }
 
     fn advance(&mut self, now: Time, out: &mut dyn MediumOutlet) {
-        loop {
-            let event = self.events.peek().map(|Reverse((at, ..))| *at).filter(|at| *at <= now);
-            let slot = self.next_slot().filter(|slot| self.settings.grid.start(*slot) <= now);
-            match (event, slot) {
-                (Some(at), slot) if slot.is_none_or(|s| at <= self.settings.grid.start(s)) => {
-                    if let Some(Reverse((at, _, way, event))) = self.events.pop() {
-                        self.occur(at, way, event, out);
-                    }
-                }
-                (_, Some(slot)) => {
-                    self.slot = slot + 1;
-                    for direction in [Forward, Backward] {
-                        if self.settings.grid.elements(direction, slot) > 0 {
-                            self.serve(direction, slot);
-                        }
-                    }
-                }
-                _ => return,
+        while self.next_wake().is_some_and(|wake| wake <= now) {
+            let event = self.events.peek().map_or(Time::MAX, |Reverse((at, ..))| *at);
+            let grid = self.settings.grid;
+            if let Some(slot) = self.next_slot().filter(|slot| grid.start(*slot) < event) {
+                self.slot = slot + 1;
+                let ways = [Forward, Backward].into_iter();
+                let ways = ways.filter(|direction| grid.elements(*direction, slot) > 0);
+                ways.for_each(|direction| self.serve(direction, slot));
+            } else if let Some(Reverse((at, _, way, event))) = self.events.pop() {
+                self.occur(at, way, event, out);
             }
         }
     }
