@@ -53,7 +53,6 @@ pub(super) struct Block {
     /// The resource blocks that it takes.
     pub(super) size: u64,
     pub(super) index: usize,
-    pub(super) begun: Time,
     pub(super) transmissions: u32,
     /// What the buffer status report in it tells: all bytes that had come to the queue, ever.
     pub(super) report: u64,
@@ -85,7 +84,7 @@ impl Bearer {
     }
 
     /// Puts this many bytes of the queue into a new block, and returns its number.
-    pub(super) fn fill(&mut self, bytes: u64, size: u64, index: usize, begun: Time) -> u64 {
+    pub(super) fn fill(&mut self, bytes: u64, size: u64, index: usize) -> u64 {
         self.backlog -= bytes;
         self.drained += bytes;
         let (mut left, mut packets) = (bytes, Vec::new());
@@ -101,7 +100,7 @@ impl Bearer {
         let is_open =
             self.queue.front().is_some_and(|(one, rest)| *rest < one.len() as u64 + HEADERS);
         let (outcome, transmissions, report) = (None, 0, self.total());
-        let block = Block { packets, is_open, outcome, size, index, begun, transmissions, report };
+        let block = Block { packets, is_open, outcome, size, index, transmissions, report };
         self.flight.push_back(block);
         self.first + self.flight.len() as u64 - 1
     }

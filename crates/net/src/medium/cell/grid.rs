@@ -32,11 +32,11 @@ pub(super) struct Carrier {
     /// uplink, downlink. A slot with 0 carries nothing in that direction.
     elements: [&'static [u64]; 2],
     /// The resource blocks for data: uplink, downlink.
-    blocks: [u64; 2],
+    pub(super) blocks: [u64; 2],
     /// Resource blocks are given to a station in groups of this many.
     pub(super) group: u64,
     /// The defaults of the keys `terminal`, `base_station` and `sr_period`.
-    pub(super) defaults: [Duration; 3],
+    defaults: [Duration; 3],
 }
 
 /// The carriers by the name of their preset.
@@ -112,10 +112,6 @@ impl Grid {
     pub(super) fn elements(&self, direction: Direction, slot: u64) -> u64 {
         let pattern = self.carrier.elements[direction as usize];
         pattern[(slot % pattern.len() as u64) as usize]
-    }
-
-    pub(super) fn blocks(&self, direction: Direction) -> u64 {
-        self.carrier.blocks[direction as usize]
     }
 
     /// The first slot of this direction from `slot` on.

@@ -26,9 +26,6 @@ const POLL_RETRANSMIT: Duration = Duration::from_millis(45);
 /// How often it does (maxRetxThreshold, ibidem). Then the radio link has failed, and packets are lost.
 const RLC_RETRANSMISSIONS: u32 = 4;
 
-/// RLC UM waits this long for a missing block (t-Reordering, ibidem).
-const REORDERING: Duration = Duration::from_millis(35);
-
 /// How long an inactive station listens (onDurationTimer psf10, TS 36.331 6.3.2).
 const DRX_ON: Duration = Duration::from_millis(10);
 
@@ -175,7 +172,7 @@ impl RadioCell {
         });
         self.active[direction as usize] = active;
         candidates.sort_unstable();
-        let mut left = self.settings.grid.blocks(direction);
+        let mut left = self.settings.grid.carrier.blocks[direction as usize];
         for (.., station) in candidates {
             let way = Way { station, direction };
             self.send_again(way, slot, &mut left);
@@ -234,7 +231,7 @@ impl RadioCell {
             return;
         }
         *left -= size;
-        let number = bearer.fill(bytes, size, index, start);
+        let number = bearer.fill(bytes, size, index);
         bearer.average = bearer.recent(slot) + size as f64 * each / FAIRNESS_SLOTS;
         bearer.served = slot;
         bearer.told = bearer.total();
@@ -248,8 +245,7 @@ impl RadioCell {
         let bearer = self.bearer(way);
         let Some(block) = bearer.block(number) else { return };
         block.transmissions += 1;
-        let (index, sent) = (block.index, block.transmissions);
-        let (begun, report) = (block.begun, block.report);
+        let (index, sent, report) = (block.index, block.transmissions, block.report);
         let round = (sent - 1) % TRANSMISSIONS + 1;
         if !self.channel(way).fails(start, index, round) {
             if way.direction == Forward {
@@ -263,8 +259,7 @@ impl RadioCell {
         {
             self.schedule(landing + POLL_RETRANSMIT, way, Event::Again(number));
         } else {
-            let given_up = landing.max(begun + REORDERING);
-            self.schedule(given_up, way, Event::Landed(number, false));
+            self.schedule(landing, way, Event::Landed(number, false));
         }
     }
 }
