@@ -35,7 +35,7 @@ pub static MODELS: &[&ModelEntry] = &[
 ];
 
 /// Every medium, in the order in which they are listed. A new medium is a file and a line here.
-pub static MEDIA: &[&MediumEntry] = &[&medium::cell::ENTRY];
+pub static MEDIA: &[&MediumEntry] = &[&medium::cell::ENTRY, &medium::wifi::ENTRY];
 
 /// Every queue, in the order in which they are listed. A new queue is a file and a line here.
 pub static QUEUES: &[&QueueEntry] = &[&queue::drop_tail::ENTRY, &queue::codel::ENTRY];

@@ -1,6 +1,7 @@
 //! Media: what many stations share, where one state machine decides who sends next.
 
 pub(crate) mod cell;
+pub mod wifi;
 
 use std::fmt;
 use std::sync::Arc;

@@ -18,3 +18,4 @@ mod swarm;
 mod timetables;
 mod too_big;
 mod topology;
+mod wifi;
