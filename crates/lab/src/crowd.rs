@@ -16,6 +16,8 @@ pub(crate) struct Member {
     pub seed: Seed,
     /// The number of its first phone.
     pub first: u32,
+    /// Whether its phones are its own, and not another member's.
+    pub has_phones: bool,
     /// Added to the port of its server.
     pub port: u16,
     pub begin: Duration,
@@ -35,6 +37,7 @@ impl Member {
                 cell: Arc::new(cell.clone()),
                 seed: *seed,
                 first: 0,
+                has_phones: true,
                 port: 0,
                 begin: Duration::ZERO,
                 stop: None,
@@ -42,16 +45,21 @@ impl Member {
                 name: String::new(),
             }];
         };
-        let (mut members, mut first) = (Vec::new(), 0);
+        let (mut members, mut next): (Vec<Member>, u32) = (Vec::new(), 0);
         for group in cell.groups() {
             let Some(place) = group.place.clone() else { continue };
             let seed = seed.child(&format!("group/{}", place.name));
             let begins = begins(&place.schedule, seed.stream("arrivals"));
+            let is_host = |member: &&Member| Some(member.group()) == place.schedule.on.as_deref();
+            let hosts: Vec<u32> = members.iter().filter(is_host).map(|one| one.first).collect();
             let group = Arc::new(group);
             for (number, begin) in begins.into_iter().enumerate() {
+                // The phones of an empty group are its own.
+                let host = hosts.get(number % hosts.len().max(1)).copied();
                 members.push(Member {
                     seed: seed.child(&number.to_string()),
-                    first,
+                    first: host.unwrap_or(next),
+                    has_phones: host.is_none(),
                     port: members.len() as u16,
                     begin,
                     stop: place.schedule.stop,
@@ -59,16 +67,22 @@ impl Member {
                     name: format!("{} {number}", place.name),
                     cell: Arc::clone(&group),
                 });
-                first += group.workload.phones();
+                next += if host.is_none() { group.workload.phones() } else { 0 };
             }
         }
         members
+    }
+
+    /// The name of its group; empty without groups.
+    fn group(&self) -> &str {
+        self.cell.place.as_ref().map_or("", |place| &place.name)
     }
 }
 
 /// The phones of all members, in their order.
 pub(crate) fn clients(members: &[Member]) -> Clients<'_> {
-    let phones = members.iter().map(|member| Phones {
+    let own = members.iter().filter(|member| member.has_phones);
+    let phones = own.map(|member| Phones {
         count: member.cell.workload.phones(),
         access: member.cell.network.access.as_ref(),
         priority: member.cell.place.as_ref().map_or(1, |place| place.schedule.priority),

@@ -26,7 +26,8 @@ impl Logs {
     /// Keeps the logs that are wanted of those of all members. `bytes` are those that each phone sent
     /// and received.
     pub fn of(all: Vec<Log>, bytes: &[u64]) -> Logs {
-        let is_alone = all.len() == 1;
+        // Bytes are counted by phone.
+        let is_counted = all.len() > 1 && all.iter().all(|log| log.member.has_phones);
         let traffic = |log: &Log| {
             let own = bytes.iter().skip(log.member.first as usize);
             let bytes: u64 = own.take(log.member.cell.workload.phones() as usize).sum();
@@ -38,7 +39,7 @@ impl Logs {
         };
         let traffic: Vec<(bool, u64, u64)> = all.iter().map(traffic).collect();
         let mut shown = Logs(all.into_iter().filter(|log| log.member.is_shown).collect());
-        if !is_alone {
+        if is_counted {
             let own = traffic.iter().filter(|(is_shown, ..)| *is_shown);
             shown.add(vec![Event::Shared {
                 bytes: own.map(|(_, bytes, _)| bytes).sum(),

@@ -2,6 +2,7 @@
 
 use trackbed_core::parameter::{Kind, Otherwise, Parameter};
 use trackbed_net::Stage;
+use trackbed_net::medium::MediumEntry;
 use trackbed_net::queue::QueueEntry;
 use trackbed_net::spec::ModelEntry;
 
@@ -65,6 +66,7 @@ pub(crate) struct Model {
 pub(crate) enum Entry {
     Link(&'static ModelEntry),
     Queue(&'static QueueEntry),
+    Medium(&'static MediumEntry),
 }
 
 impl Model {
@@ -89,9 +91,13 @@ impl Model {
 
     /// Its value in the registry's example, unless that is the content of a file.
     fn value(&self, field: &Field) -> Option<&'static str> {
-        let Entry::Link(entry) = self.entry else { return None };
+        let example = match self.entry {
+            Entry::Link(entry) => entry.example,
+            Entry::Medium(entry) => entry.example,
+            Entry::Queue(_) => return None,
+        };
         let is_quantity = matches!(field.shape.kind(), Some(Kind::Share | Kind::Time));
-        let found = entry.example.iter().find(|(name, _)| *name == field.target);
+        let found = example.iter().find(|(name, _)| *name == field.target);
         found.filter(|_| is_quantity).map(|(_, value)| *value)
     }
 
@@ -226,5 +232,8 @@ pub(crate) const STAGES: [(Stage, &str, &str); 9] = [
     (Stage::Duplication, "duplication", "packet duplication"),
     (Stage::Reordering, "reordering", "packet reordering"),
 ];
+
+/// The key of what phones share before the shared link.
+pub(crate) const MEDIUM: &str = "medium";
 
 pub(crate) const SECOND: &str = "second-link";

@@ -10,9 +10,10 @@ use std::time::Duration;
 use trackbed_core::parameter::{FromValue as _, Value};
 
 use crate::field::{Field, kebab};
+use crate::plan::Cell;
 use crate::problem::{Place, Problems};
 use crate::schedule::{Arrivals, PARAMETERS, Schedule};
-use crate::spec::{Selected, Setting, Spec};
+use crate::spec::{Choice, Selected, Setting, Spec};
 use crate::tree::{Content, Table};
 use crate::{endpoint, environment, inference_keys, radio};
 
@@ -112,6 +113,7 @@ impl Spec {
             every: time("every")?,
             arrivals: Arrivals::from_name(&word("arrivals")?)?,
             stop: time("stop"),
+            on: word("on"),
             priority: u8::try_from(count("priority")?).unwrap_or(u8::MAX),
         })
     }
@@ -134,6 +136,22 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
             let help = "remove it, or the tables [group.NAME]";
             problems.add_with_help(&setting.place, message, help);
         }
+        if let Some((group, "on")) =
+            setting.path.strip_prefix("group.").and_then(|own| own.split_once('.'))
+        {
+            let names = spec.groups.iter().map(|(name, _)| name.as_str());
+            let earlier: Vec<&str> = names.take_while(|name| *name != group).collect();
+            let unknown = |one: &&Choice| !earlier.contains(&one.chosen.text().as_str());
+            for choice in setting.choices.iter().filter(unknown) {
+                let message =
+                    format!("no group before {group} is called \"{}\"", choice.chosen.text());
+                let help = match earlier.is_empty() {
+                    true => "remove it, or move the other group before this one".to_owned(),
+                    false => format!("name one of {}", earlier.join(", ")),
+                };
+                problems.add_with_help(&choice.place, message, help);
+            }
+        }
         if let Some(own) = setting.path.strip_prefix("group.")
             && let Some((name, key @ ("count" | "priority"))) = own.split_once('.')
         {
@@ -144,6 +162,24 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
                 let message = format!("{key} of the group {name} is {value}");
                 problems.add_with_help(&setting.place, message, format!("write at most {most}"));
             }
+        }
+    }
+}
+
+/// Refuses a workload with more phones than the group has on whose phones it is.
+pub(crate) fn check_phones(spec: &Spec, cells: &[Cell], problems: &mut Problems) {
+    for cell in cells {
+        let Some(place) = &cell.place else { continue };
+        let host =
+            cell.beside.iter().find(|group| Some(&group.place.name) == place.schedule.on.as_ref());
+        let needed = cell.workload.phones();
+        if let Some(host) = host.filter(|host| host.workload.phones() < needed)
+            && let Some(setting) = spec.get(&format!("{GROUP}.{}.on", place.name))
+        {
+            let (there, name) = (host.workload.phones(), &host.place.name);
+            let message = format!("{} needs {needed} phones, and {name} has {there}", place.name);
+            let help = "give both workloads the same number of phones";
+            problems.add_with_help(&setting.place, message, help);
         }
     }
 }

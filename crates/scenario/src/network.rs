@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use trackbed_core::Bitrate;
 use trackbed_core::parameter::{Otherwise, Parameter, Value};
+use trackbed_net::medium::MediumModel;
 use trackbed_net::spec::ModelEntry;
 use trackbed_net::{LinkSpec, Model, QUEUES, SELECTOR};
 
 use crate::cell::CellReader;
-use crate::field::{Entry, SECOND, STAGES, Shape};
+use crate::field::{Entry, MEDIUM, SECOND, STAGES, Shape};
 use crate::plan::{LinkPlan, NetworkPlan};
 use crate::problem::{Place, Problems};
 use crate::spec::{Chosen, ModelUse, Selected, Setting, Spec};
@@ -63,7 +64,8 @@ pub(crate) fn resolve(cell: &mut CellReader<'_>, models: &mut Models) -> Option<
     let link = builder.link("link");
     let access = builder.link_if_any("access")?;
     let second = builder.link_if_any(SECOND)?;
-    Some(NetworkPlan { link: link?, second, access, medium: None })
+    let medium = builder.medium()?;
+    Some(NetworkPlan { link: link?, second, access, medium })
 }
 
 struct Builder<'a, 'c> {
@@ -94,6 +96,26 @@ impl<'a> Builder<'a, '_> {
             Some(_) => Some(Some(self.link(name)?)),
             None => Some(None),
         }
+    }
+
+    fn medium(&mut self) -> Option<Option<Arc<dyn MediumModel>>> {
+        let Some(setting) = self.at.spec.get(MEDIUM) else { return Some(None) };
+        let choice = self.at.pick(setting);
+        if self.at.spec.below(SECOND).next().is_some() {
+            let message = "a medium leads to one link";
+            return self.cell.problems.refuse(&choice.place, message, "remove [second-link]");
+        }
+        let Chosen::Models(uses) = &choice.chosen else { return None };
+        let [ModelUse { model, settings, .. }] = uses.as_slice() else {
+            let message = "phones share only one medium";
+            return self.cell.problems.refuse(&choice.place, message, "keep one of them");
+        };
+        let Entry::Medium(entry) = model.entry else { return None };
+        let given = arguments(settings, self.at);
+        let texts = parameters_text(entry.parameters, &given);
+        self.cell.lines.push(format!("{MEDIUM}: {}{texts}", entry.name));
+        let built = entry.model(&given).map_err(|why| why.to_string());
+        built.map_err(|why| self.cell.problems.add(&choice.place, why)).ok().map(Some)
     }
 
     fn mtu(&mut self, link: &str, direction: &str) -> Option<u32> {
@@ -261,12 +283,23 @@ impl<'a> Builder<'a, '_> {
     }
 }
 
+/// All parameters with their values, but those that have none.
+fn parameters_text(parameters: &[Parameter], given: &Given) -> String {
+    let text = |parameter: &Parameter| {
+        let value = given.iter().find(|(name, _)| *name == parameter.name);
+        let default = || parameter.otherwise.default_text().map(str::to_owned);
+        let text = value.map(|(_, value)| value.to_string()).or_else(default)?;
+        Some(format!(" {}={text}", parameter.name))
+    };
+    parameters.iter().filter_map(text).collect()
+}
+
 /// The link models of a setting.
 fn uses(setting: &Setting, at: Selected<'_>) -> Vec<Use> {
     let choice = at.pick(setting);
     let link = |entry: Entry| match entry {
         Entry::Link(entry) => Some(entry),
-        Entry::Queue(_) => None,
+        Entry::Queue(_) | Entry::Medium(_) => None,
     };
     match (&choice.chosen, &setting.field.shape) {
         (Chosen::Shorthand(shorthand, value), Shape::Models(slot)) => {

@@ -121,6 +121,8 @@ fn add_cells(
     if problems.is_empty() && !spec.groups.is_empty() {
         let texts = [&mut cells.canonical[..], &mut cells.canonical_of_ends[..]];
         family::join(&fates, &begins, &mut cells.cells, texts);
+        let first = begins.first().copied().unwrap_or_default();
+        groups::check_phones(spec, &cells.cells[first..], problems);
     }
 }
 
@@ -290,7 +292,7 @@ impl Resolver<'_> {
                 continue;
             };
             let fps: &[&str] = if inference.is_some() { &["fps"] } else { &[] };
-            if environment.has_delay() || radio.is_some() {
+            if environment.has_delay() || radio.is_some() || network.medium.is_some() {
                 network.link.round_trip_delay = None;
             }
             cells.canonical_of_ends.push(of_ends);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use trackbed_core::parameter::Parameter;
 use trackbed_core::{named, parameters};
 
-/// How the members of a group begin.
+/// The members of a group, and how they begin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
     /// The number of members. Each runs the whole workload by itself.
@@ -18,6 +18,8 @@ pub struct Schedule {
     pub arrivals: Arrivals,
     /// When those that still run are cut off; `None` if they end by themselves.
     pub stop: Option<Duration>,
+    /// The group whose phones they share; `None` if they have their own.
+    pub on: Option<String>,
     /// The rank on a medium with priorities; a lower number is served first.
     pub priority: u8,
 }
@@ -31,6 +33,7 @@ impl Default for Schedule {
             every: Duration::ZERO,
             arrivals: Arrivals::Fixed,
             stop: None,
+            on: None,
             priority: 1,
         }
     }
@@ -57,6 +60,8 @@ pub(crate) static PARAMETERS: &[Parameter] = parameters! {
     "arrivals": Choice(Arrivals::NAMES) = "fixed" =>
         "whether members begin at equal gaps, each at a random time of the span of all, or at random gaps";
     "stop": Time, optional => "when members that still run are cut off, from the beginning of the run";
+    "on": Text, optional =>
+        "an earlier group whose phones its members share, one after the other; default: phones of their own";
     "priority": Count { min: 0 } = "1" =>
         "rank on a medium with priorities, up to 255; a lower number is served first";
 };

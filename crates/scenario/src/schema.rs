@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use trackbed_core::parameter::{FromValue as _, Kind, Otherwise, Parameter};
+use trackbed_net::medium::MediumEntry;
 use trackbed_net::queue::QueueEntry;
 use trackbed_net::spec::ModelEntry;
-use trackbed_net::{MODELS, QUEUES, SELECTOR};
+use trackbed_net::{MEDIA, MODELS, QUEUES, SELECTOR};
 
-use crate::field::{Entry, Field, Model, SECOND, STAGES, Shape, Shorthand, Slot, kebab};
+use crate::field::{Entry, Field, MEDIUM, Model, SECOND, STAGES, Shape, Shorthand, Slot, kebab};
 use crate::groups::{self, GROUP};
 use crate::plan::Home;
 use crate::spec::Spec;
@@ -41,6 +42,11 @@ impl Schema {
         let (needed, optional) = (Otherwise::Required, Otherwise::Absent);
         top.push(Field::new("link", Shape::Section(link()), needed, link_help));
         top.push(Field::new("access", Shape::Section(link()), optional, access_help));
+        let medium_help = "what the phones share on the way to the shared link, such as a radio cell; \
+                           default: a wire for each";
+        let media = MEDIA.iter().map(|entry| medium_model(entry)).collect();
+        let media = Slot { shorthands: Vec::new(), models: media };
+        top.push(Field::new(MEDIUM, Shape::Models(media), optional, medium_help));
         let second_help = "a second path from each phone to the server, over a separate address, \
                            for multipath protocols; it takes the keys of [link]";
         top.push(Field::new(SECOND, Shape::Section(link()), optional, second_help));
@@ -136,6 +142,15 @@ fn link_model(entry: &'static ModelEntry, stage: &str) -> Model {
         help: entry.summary,
         fields: entry.parameters.iter().map(|p| owned(p, &[entry.name])).collect(),
         entry: Entry::Link(entry),
+    }
+}
+
+fn medium_model(entry: &'static MediumEntry) -> Model {
+    Model {
+        name: kebab(entry.name),
+        help: entry.summary,
+        fields: entry.parameters.iter().map(Field::swept).collect(),
+        entry: Entry::Medium(entry),
     }
 }
 

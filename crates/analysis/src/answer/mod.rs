@@ -1,6 +1,7 @@
 //! The answer: a sentence for each condition that a user can quote.
 
 mod artefacts;
+mod beside;
 mod beyond;
 mod cost;
 mod keeping_up;
@@ -30,6 +31,7 @@ fn of_section(section: &Section<'_>) -> Vec<Answer> {
     };
     texts.extend(keeping_up::sentence(section));
     texts.extend(cost::of(section));
+    texts.extend(beside::of(section, compared));
     let answer =
         |text| Answer { part: section.part.clone(), text, metric: compared.name.to_owned() };
     texts.into_iter().map(answer).collect()

@@ -76,6 +76,7 @@ fn mistakes_name_the_line_and_the_remedy() {
         ("colour = 1", ["unknown key \"colour\"", "list keys group.download", ""]),
         ("server = \"nginx\"", ["cannot be combined with groups", "remove it", ""]),
         ("[environment]\nreconnections = 1", ["cannot be combined with groups", "remove it", ""]),
+        ("on = \"upload\"", ["no group before download", "\"upload\"", "name one of warning"]),
         ("[group.\"a b\"]", ["cannot be the name of a group", "letters, digits", ""]),
         ("[group.warning]", ["duplicate key", "", ""]),
         ("[group]\nx = 1", ["[group.x] is a table", "[group.NAME]", ""]),

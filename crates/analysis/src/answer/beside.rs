@@ -1,0 +1,112 @@
+//! What the traffic of other groups does to a group: what its clients lose, and which share they get.
+
+use trackbed_measure::lists::grouped;
+use trackbed_measure::metrics::{self, Compared};
+use trackbed_measure::results::CellResult;
+use trackbed_scenario::GROUP;
+
+use super::names::Names;
+use super::{scale, unit};
+use crate::groups::Section;
+use crate::number::Decimals;
+
+/// Sentences about the groups beside that of `section`; none without groups.
+pub(super) fn of(section: &Section<'_>, compared: &Compared) -> Vec<String> {
+    if section.results().all(|cell| cell.factor_text(GROUP).is_empty()) {
+        return Vec::new();
+    }
+    let time = metrics::compared("rtt_ms").filter(|time| {
+        compared.is_share() && section.results().any(|cell| time.of(cell).is_some())
+    });
+    let harm = harm(section, time.unwrap_or(compared));
+    harm.into_iter().chain(share(section)).collect()
+}
+
+/// `With download count 4 instead of 0 at 200 packets: median round-trip time of QUIC 117.4 ms instead of 20.21.`
+fn harm(section: &Section<'_>, compared: &Compared) -> Vec<String> {
+    let all: Vec<&CellResult> = section.results().collect();
+    let factors = section.telling_factors();
+    let mut sentences = Vec::new();
+    for count in factors.iter().filter(|name| name.ends_with("_count")) {
+        let value = |cell: &CellResult| cell.factors.get(count).and_then(serde_json::Value::as_f64);
+        let values = || all.iter().filter_map(|cell| value(cell));
+        let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+        let is_place = |name: &&String| *name != count && !ENDS.contains(&name.as_str());
+        let conditions = || factors.iter().filter(is_place);
+        let under = |cell: &CellResult| -> Vec<String> {
+            conditions().map(|name| cell.factor_text(name)).collect()
+        };
+        let crowded = all.iter().filter(|cell| value(cell) == Some(most) && least < most);
+        let with = section.document.factor(count).title;
+        for (place, cells) in grouped(crowded.map(|cell| (under(cell), *cell))) {
+            let is_twin = |cell: &CellResult, twin: &CellResult| {
+                let same = |name: &String| {
+                    name == count || cell.factor_text(name) == twin.factor_text(name)
+                };
+                value(twin) == Some(least) && factors.iter().all(same)
+            };
+            let names = Names::new(section.document, &cells, &all);
+            let change = |cell: &&CellResult| {
+                let twin = all.iter().find(|twin| is_twin(cell, twin))?;
+                let [before, after] = [twin, cell].map(|one| compared.of(one));
+                let [before, after] = [before?, after?].map(|value| value * scale(compared));
+                let decimals = Decimals::of([before, after]);
+                let [before, after] = [before, after].map(|value| decimals.text(value));
+                let name = names.cell(cell, &cells);
+                let name = if name.is_empty() { name } else { format!("{name} ") };
+                Some(format!("{name}{after} {} instead of {before}", unit(compared)))
+            };
+            let changes: Vec<String> = cells.iter().filter_map(change).collect();
+            let place = place.into_iter().zip(conditions());
+            let place: Vec<String> = place
+                .filter(|(text, _)| !text.is_empty())
+                .filter_map(|(_, name)| Some(names.phrase(name, cells[0].factors.get(name)?)))
+                .collect();
+            let place =
+                if place.is_empty() { String::new() } else { format!(" at {}", place.join(", ")) };
+            let what = format!(
+                "{}{}",
+                if compared.by_median() { "median " } else { "mean " },
+                compared.title
+            );
+            if !changes.is_empty() {
+                sentences.push(format!(
+                    "With {with} {most} instead of {least}{place}: {what} {}.",
+                    changes.join(", ")
+                ));
+            }
+        }
+    }
+    sentences
+}
+
+/// `It gets 34.7 % of all bytes (100 packets, QUIC, cubic) to 51.0 % (codel, TCP, reno).`
+fn share(section: &Section<'_>) -> Option<String> {
+    let all: Vec<&CellResult> = section.results().collect();
+    let of = |cell: &CellResult| Some(cell.metrics.get("traffic_share_percent")?.mean);
+    let mut shares: Vec<(f64, &CellResult)> =
+        all.iter().filter_map(|cell| Some((of(cell)?, *cell))).collect();
+    shares.retain(|(share, _)| (SHARE_LEAST..=100.0 - SHARE_LEAST).contains(share));
+    shares.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let text = |(share, cell): &(f64, &CellResult)| {
+        let place = Names::new(section.document, &[cell], &all).condition(cell);
+        format!(
+            "{} %{}",
+            Decimals::significant(*share, 3).text(*share),
+            if place.is_empty() { place } else { format!(" ({place})") }
+        )
+    };
+    match &shares[..] {
+        [] => None,
+        [only] => Some(format!("It gets {} of all bytes.", text(only))),
+        [least, .., most] => {
+            Some(format!("Its share of all bytes is {} to {}.", text(least), text(most)))
+        }
+    }
+}
+
+/// The factors that are choices of the ends.
+const ENDS: [&str; 6] = ["protocol", "tls", "handshake", "cipher", "congestion", "scheduler"];
+
+/// The share of a group that only sends some messages tells nothing, nor does that of the others.
+const SHARE_LEAST: f64 = 5.0;
