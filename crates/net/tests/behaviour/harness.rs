@@ -196,7 +196,7 @@ pub fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }
 
-pub const fn us(micros: u64) -> Duration {
+pub fn us(micros: u64) -> Duration {
     Duration::from_micros(micros)
 }
 

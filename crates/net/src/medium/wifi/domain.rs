@@ -6,7 +6,7 @@ use std::time::Duration;
 use trackbed_core::{Packet, Ratio, Seed, Time};
 
 use super::sender::Sender;
-use super::timing::{Rate, Timing};
+use super::timing::Timing;
 use crate::link::{Change, DropReason};
 use crate::medium::{Medium, MediumModel, MediumOutlet, Station, Way};
 use crate::network::Direction;
@@ -25,31 +25,29 @@ pub struct Wifi {
     /// The probability that a frame is lost without a collision; in an aggregate each on its own.
     pub frame_error: Ratio,
     /// The maximum number of frames in an aggregate.
-    pub aggregation: usize,
+    pub aggregation: u64,
     /// How often a frame is sent before it is dropped.
-    pub attempts: u32,
+    pub attempts: u64,
     /// The limits of a station's queue, and of the access point's queue for each station.
     pub queue: DropTail,
 }
 
 impl MediumModel for Wifi {
     fn build(&self, stations: &[Station], seed: &Seed) -> Box<dyn Medium> {
-        let mut senders = Vec::new();
+        let (mut flows, mut senders, mut down) = (Vec::new(), Vec::new(), [Vec::new(), Vec::new()]);
         let mut add = |name: String, class: usize, flows| {
             let (access, rng) = (self.timing.access[class], seed.stream(&name));
             senders.push(Sender { flows, access, rng, failures: 0, slots: 0, resumes: Time::ZERO });
         };
-        let class = |station: &Station| usize::from(station.priority > 0);
-        let mut down = [Vec::new(), Vec::new()];
-        let mut flows = Vec::new();
         for (n, station) in stations.iter().enumerate() {
+            let class = usize::from(station.priority > 0);
             let place = (2 * n + 1) as f64 / stations.len() as f64 - 1.0;
             let rate = self.timing.rate_at(self.snr + place * self.snr_spread);
-            for sender in [n, stations.len() + class(station)] {
+            for sender in [n, stations.len() + class] {
                 flows.push(Flow { sender, rate, waiting: VecDeque::new(), is_paused: false });
             }
-            add(format!("station {n}"), class(station), vec![2 * n]);
-            down[class(station)].push(2 * n + 1);
+            add(format!("station {n}"), class, vec![2 * n]);
+            down[class].push(2 * n + 1);
         }
         for (class, flows) in down.into_iter().enumerate() {
             add(format!("access point {class}"), class, flows);
@@ -78,8 +76,8 @@ struct Domain {
 #[derive(Debug)]
 struct Flow {
     sender: usize,
-    rate: Rate,
-    /// In the order in which they leave; the first one is open.
+    rate: usize,
+    /// In the order in which they leave; the first one must be sent.
     waiting: VecDeque<Frame>,
     is_paused: bool,
 }
@@ -87,28 +85,19 @@ struct Flow {
 #[derive(Debug)]
 struct Frame {
     packet: Packet,
-    attempts: u32,
-    /// It has arrived, but the receiver waits for an earlier one.
+    /// How often it may still be sent; 0 while it waits for earlier ones to leave.
+    attempts: u64,
     is_received: bool,
-}
-
-impl Frame {
-    /// Whether it must be sent again.
-    fn is_open(&self, wifi: &Wifi) -> bool {
-        !self.is_received && self.attempts < wifi.attempts
-    }
 }
 
 #[derive(Debug)]
 struct Transmission {
-    sender: usize,
     flow: usize,
-    frames: usize,
+    frames: u64,
     end: Time,
 }
 
-/// The longest transmission: the length in the legacy preamble has 12 bits, counted at 6 Mbit/s
-/// (aPPDUMaxTime, Table 21-28).
+/// aPPDUMaxTime (21.4.4): the legacy preamble has 12 bits for the length at 6 Mbit/s.
 const LONGEST: Duration = Duration::from_micros(5_484);
 
 /// The frames that a block acknowledgment covers, from the oldest open one on (9.3.1.8).
@@ -122,16 +111,16 @@ impl Flow {
     }
 
     /// The number of frames in its next transmission, and how long that takes.
-    fn plan(&self, wifi: &Wifi) -> (usize, Duration) {
+    fn plan(&self, wifi: &Wifi) -> (u64, Duration) {
         let timing = &wifi.timing;
         let (mut frames, mut bytes, mut taken) = (0, 0, Duration::ZERO);
-        let window = self.waiting.iter().take(WINDOW).filter(|frame| frame.is_open(wifi));
-        for frame in window.take(wifi.aggregation) {
+        for frame in self.waiting.iter().take(WINDOW).filter(|frame| frame.attempts > 0) {
             let alone = frame.packet.len() as u64 + timing.header;
             // 9.7: each has a delimiter of 4 bytes and is padded to a multiple of 4.
             bytes += alone.next_multiple_of(4) + 4;
             let longer = timing.frame(self.rate, bytes);
-            if frames > 0 && (bytes > timing.aggregate || longer > LONGEST) {
+            let is_full = frames == wifi.aggregation || bytes > timing.aggregate;
+            if frames > 0 && (is_full || longer > LONGEST) {
                 break;
             }
             taken = if frames == 0 { timing.frame(self.rate, alone) } else { longer };
@@ -151,24 +140,20 @@ impl Domain {
     /// Changes a flow, after which its sender may contend, or no longer.
     fn alter(&mut self, now: Time, flow: usize, alter: impl FnOnce(&mut Flow)) {
         let sender = self.flows[flow].sender;
-        let before = self.turn(sender).is_some();
+        let had_none = self.turn(sender).is_none();
         alter(&mut self.flows[flow]);
-        let after = self.turn(sender).is_some();
-        if after && !before {
+        if had_none && self.turn(sender).is_some() {
             let is_busy = !self.on_air.is_empty() || now < self.idle_from;
             self.senders[sender].request(now, is_busy, &self.wifi.timing);
         }
-        if after != before {
-            self.schedule();
-        }
+        self.schedule();
     }
 
     fn schedule(&mut self) {
         let timing = &self.wifi.timing;
         self.next = self.on_air.iter().map(|one| one.end).max().or_else(|| {
             let ready = (0..self.senders.len()).filter(|one| self.turn(*one).is_some());
-            let first = ready.map(|one| self.senders[one].starts(timing)).min()?;
-            Some(first + timing.sensing)
+            Some(ready.map(|one| self.senders[one].starts(timing)).min()? + timing.sensing)
         });
     }
 
@@ -181,15 +166,13 @@ impl Domain {
                 self.senders[sender].freeze(now, &timing);
                 continue;
             };
-            let stations = self.flows.len() / 2;
-            if sender > stations && self.on_air.last().is_some_and(|one| one.sender == stations) {
-                // The access point has one radio: its lower class waits as after a collision
-                // (10.23.2.4).
+            if flow % 2 == 1 && self.on_air.iter().any(|one| one.flow % 2 == 1) {
+                // The access point has one radio: its lower class has collided (10.23.2.4).
                 self.senders[sender].end(false, self.wifi.attempts);
                 continue;
             }
             let (frames, taken) = self.flows[flow].plan(&self.wifi);
-            self.on_air.push(Transmission { sender, flow, frames, end: starts + taken });
+            self.on_air.push(Transmission { flow, frames, end: starts + taken });
         }
     }
 
@@ -198,52 +181,45 @@ impl Domain {
         let timing = self.wifi.timing;
         let on_air = std::mem::take(&mut self.on_air);
         let collide = on_air.len() > 1;
-        // Who can read a frame waits for its acknowledgment, even if none comes (10.3.2.4). After a
-        // collision nobody can.
-        let answer = |one: &Transmission| timing.answer(self.flows[one.flow].rate, one.frames);
-        let answers = on_air.iter().map(answer).max().filter(|_| !collide);
-        self.idle_from = now + answers.unwrap_or_default();
+        // Who reads a frame waits for its acknowledgment, even if none comes (10.3.2.4). Nobody can
+        // read frames that collide.
+        let read = on_air.first().filter(|_| !collide);
+        let answer = read.map(|one| timing.answer(self.flows[one.flow].rate, one.frames));
+        self.idle_from = now + answer.unwrap_or_default();
         let others = if collide { now + timing.collision_wait } else { self.idle_from };
         self.senders.iter_mut().for_each(|sender| sender.resume(others, &timing));
         for one in on_air {
-            if !self.settle(now, &one, collide, out) {
-                let gives_up = (one.end + timing.ack_timeout).max(now);
-                self.senders[one.sender].resume(gives_up, &timing);
-            }
+            self.settle(now, &one, collide, out);
         }
     }
 
-    /// Decides about the frames of a transmission; false if none arrived.
-    fn settle(
-        &mut self,
-        at: Time,
-        sent: &Transmission,
-        lost: bool,
-        out: &mut dyn MediumOutlet,
-    ) -> bool {
-        let (flow, sender) = (&mut self.flows[sent.flow], &mut self.senders[sent.sender]);
+    /// Decides about the frames of a transmission.
+    fn settle(&mut self, now: Time, sent: &Transmission, lost: bool, out: &mut dyn MediumOutlet) {
+        let (wifi, flow) = (&self.wifi, &mut self.flows[sent.flow]);
+        let sender = &mut self.senders[flow.sender];
         let mut arrived = false;
-        let open = flow.waiting.iter_mut().filter(|frame| frame.is_open(&self.wifi));
-        for frame in open.take(sent.frames) {
-            frame.attempts += 1;
-            frame.is_received = !sender.rng.chance(self.wifi.frame_error) && !lost;
+        let open = flow.waiting.iter_mut().filter(|frame| frame.attempts > 0);
+        for frame in open.take(sent.frames as usize) {
+            frame.is_received = !sender.rng.chance(wifi.frame_error) && !lost;
+            frame.attempts = if frame.is_received { 0 } else { frame.attempts - 1 };
             arrived |= frame.is_received;
         }
-        sender.end(arrived, self.wifi.attempts);
-        let way = way(sent.flow);
+        sender.end(arrived, wifi.attempts);
+        if !arrived {
+            sender.resume((sent.end + wifi.timing.ack_timeout).max(now), &wifi.timing);
+        }
         let mut moves_on = arrived;
-        while let Some(frame) = flow.waiting.pop_front_if(|frame| !frame.is_open(&self.wifi)) {
+        while let Some(frame) = flow.waiting.pop_front_if(|frame| frame.attempts == 0) {
             moves_on = true;
             match frame.is_received {
-                true => out.deliver(at, way, frame.packet),
-                false => out.drop(at, way, frame.packet, DropReason::Loss),
+                true => out.deliver(now, way(sent.flow), frame.packet),
+                false => out.drop(now, way(sent.flow), frame.packet, DropReason::Loss),
             }
         }
         if moves_on {
             sender.flows.retain(|flow| *flow != sent.flow);
             sender.flows.push(sent.flow);
         }
-        arrived
     }
 }
 
@@ -252,7 +228,6 @@ fn number(way: Way) -> usize {
     2 * way.station as usize + usize::from(way.direction == Direction::Backward)
 }
 
-/// The way that the flow with this number goes.
 fn way(number: usize) -> Way {
     let direction = if number % 2 == 0 { Direction::Forward } else { Direction::Backward };
     Way { station: (number / 2) as u32, direction }
@@ -264,7 +239,7 @@ impl Medium for Domain {
         if !self.flows[number(way)].has_room(&self.wifi.queue, &packet) {
             return out.drop(now, way, packet, DropReason::QueueFull);
         }
-        let frame = Frame { packet, attempts: 0, is_received: false };
+        let frame = Frame { packet, attempts: self.wifi.attempts, is_received: false };
         self.alter(now, number(way), |flow| flow.waiting.push_back(frame));
     }
 

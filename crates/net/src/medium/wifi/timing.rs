@@ -1,18 +1,15 @@
-//! What each standard fixes: pauses, contention, rates. Sections and tables without another name are
-//! those of IEEE 802.11-2020.
+//! What each standard fixes. Sections and tables are those of IEEE 802.11-2020.
 
 use std::time::Duration;
 
-/// A physical layer and its rules of access. The standards are values of it; the same fields describe
-/// others.
+/// A physical layer and its rules of access: the standards here, or another.
 #[derive(Clone, Copy, Debug)]
 pub struct Timing {
-    /// One slot of the back-off.
+    /// One slot of the back-off, more than zero.
     pub slot: Duration,
     /// The pause between a frame and its acknowledgment.
     pub sifs: Duration,
-    /// How long after its start others hear a transmission, more than zero. What starts before that
-    /// collides with it.
+    /// More than zero: what starts so soon after a transmission has not heard it and collides.
     pub sensing: Duration,
     /// The part of a data frame before its first symbol of data.
     pub preamble: Duration,
@@ -34,12 +31,11 @@ pub struct Timing {
     pub access: [Access; 2],
     /// The maximum number of bytes in an aggregate; 0 if frames cannot be aggregated.
     pub aggregate: u64,
-    /// The rates, from the slowest to the fastest.
-    pub rates: &'static [Rate],
+    /// The least signal-to-noise ratio for each rate, in dB, from the slowest to the fastest.
+    pub snr: &'static [u32],
+    /// The data bits in a symbol of each rate.
+    pub bits: &'static [u64],
 }
-
-/// The least signal-to-noise ratio for a rate, in dB, and its data bits in a symbol.
-pub type Rate = (u32, u64);
 
 /// The rules of access of a class of traffic.
 #[derive(Clone, Copy, Debug)]
@@ -55,102 +51,87 @@ pub struct Access {
 /// 802.11a in a channel of 20 MHz, with the DCF of stations without QoS.
 pub static OFDM: Timing = Timing {
     // Table 17-21; aCCATime is "less than 4 us".
-    slot: micros(9),
-    sifs: micros(16),
-    sensing: micros(4),
+    slot: Duration::from_micros(9),
+    sifs: Duration::from_micros(16),
+    sensing: Duration::from_micros(4),
     // Table 17-5: training fields of 16 us and the SIGNAL field, one symbol.
-    preamble: micros(20),
-    ack_preamble: micros(20),
-    symbol: micros(4),
-    // 17.3.5: 16 bits of service field, 6 bits of tail.
+    preamble: Duration::from_micros(20),
+    ack_preamble: Duration::from_micros(20),
+    symbol: Duration::from_micros(4),
+    // 17.3.5: a service field of 16 bits, a tail of 6.
     extra_bits: 22,
-    // 9.3.2.1: header of 24 bytes, check sequence of 4. RFC 1042: LLC and SNAP, 8.
+    // 9.3.2.1: a header of 24 bytes, a check sequence of 4. RFC 1042: LLC and SNAP, 8.
     header: 36,
     // 10.3.2: SIFS, a slot and aRxPHYStartDelay (20 us, Table 17-21).
-    ack_timeout: micros(16 + 9 + 20),
+    ack_timeout: Duration::from_micros(16 + 9 + 20),
     // 10.3.2.3.7: EIFS is SIFS, DIFS and an acknowledgment at 6 Mbit/s, 44 us.
-    collision_wait: micros(16 + 44),
+    collision_wait: Duration::from_micros(16 + 44),
     // 10.3.4.3: the back-off decreases after a slot without activity.
     counts_busy_slots: false,
     // 10.3.2.3.5: DIFS is SIFS and two slots. Table 17-21: aCWmin, aCWmax.
     access: [Access { aifsn: 2, cw_min: 15, cw_max: 1023 }; 2],
     aggregate: 0,
-    // Table 17-4. The least sensitive receiver that the standard allows loses one frame of ten at this
-    // SNR: its sensitivity (Table 17-18; -82 dBm at 6 Mbit/s) less thermal noise of -101 dBm and a
-    // noise figure of 10 dB. Tables 19-23 and 21-25 have the same SNR for the same modulation.
-    rates: &[(9, 24), (10, 36), (12, 48), (14, 72), (17, 96), (21, 144), (25, 192), (26, 216)],
+    // Table 17-18: the least sensitivity (-82 dBm at 6 Mbit/s) for a loss of 10 %, less the noise of
+    // -101 dBm and the noise figure of 10 dB.
+    snr: &[9, 10, 12, 14, 17, 21, 25, 26],
+    // Table 17-4.
+    bits: &[24, 36, 48, 72, 96, 144, 192, 216],
 };
 
-/// 802.11n: HT20, mixed format, one spatial stream, guard interval of 800 ns, 5 GHz.
+/// 802.11n: HT20, mixed format, one spatial stream, guard interval of 800 ns, 5 GHz. Acknowledgments
+/// have the format of 802.11a (10.6.6.5).
 pub static HT20: Timing = Timing {
-    // 19.3.9: L-STF 8, L-LTF 8, L-SIG 4, HT-SIG 8, HT-STF 4, HT-LTF 4. Acknowledgments have the
-    // format of 802.11a (10.6.6.5), and so its timing.
-    preamble: micros(36),
-    // A QoS data frame has two bytes more (9.3.2.1).
+    // 19.3.9: L-STF 8, L-LTF 8, L-SIG 4, HT-SIG 8, HT-STF 4, HT-LTF 4.
+    preamble: Duration::from_micros(36),
+    // 9.3.2.1: QoS takes two bytes more.
     header: 38,
-    // 10.23.2.4: a counter decreases at the beginning of a slot, whatever the slot brings.
+    // 10.23.2.4: a counter decreases when a slot begins, whatever the slot brings.
     counts_busy_slots: true,
     // Table 9-155: AC_VO and AC_BE.
     access: [
         Access { aifsn: 2, cw_min: 3, cw_max: 7 },
         Access { aifsn: 3, cw_min: 15, cw_max: 1023 },
     ],
-    // 10.12.2: 2^16 - 1, the largest length that a receiver of 802.11n can announce.
+    // 10.12.2: the most that a receiver can announce.
     aggregate: 65_535,
-    // Table 19-27, MCS 0 to 7.
-    rates: &[(9, 26), (12, 52), (14, 78), (17, 104), (21, 156), (25, 208), (26, 234), (27, 260)],
+    // Tables 19-23 and 21-25 in the same way. Bits: 19.5, MCS 0 to 7; 21.5, MCS 0 to 9.
+    snr: &[9, 12, 14, 17, 21, 25, 26, 27, 31, 33],
+    bits: &[26, 52, 78, 104, 156, 208, 234, 260],
     ..OFDM
 };
 
 /// 802.11ac: VHT80, one spatial stream, guard interval of 800 ns.
 pub static VHT80: Timing = Timing {
     // 21.3.8: as HT-mixed, with one symbol of VHT-SIG-B.
-    preamble: micros(40),
-    // 10.12.2: 2^20 - 1, the largest length that a receiver of 802.11ac can announce.
+    preamble: Duration::from_micros(40),
     aggregate: 1_048_575,
-    // Table 21-38, MCS 0 to 9.
-    rates: &[
-        (9, 117),
-        (12, 234),
-        (14, 351),
-        (17, 468),
-        (21, 702),
-        (25, 936),
-        (26, 1053),
-        (27, 1170),
-        (31, 1404),
-        (33, 1560),
-    ],
+    bits: &[117, 234, 351, 468, 702, 936, 1053, 1170, 1404, 1560],
     ..HT20
 };
 
-const fn micros(micros: u64) -> Duration {
-    Duration::from_micros(micros)
-}
-
 impl Timing {
-    /// The fastest rate for this SNR in dB; the slowest if the SNR is too low for any.
-    pub(super) fn rate_at(&self, snr: f64) -> Rate {
-        let fits = self.rates.iter().rev().find(|rate| f64::from(rate.0) <= snr);
-        *fits.unwrap_or(&self.rates[0])
+    /// The number of the fastest rate for this SNR in dB, or of the slowest rate.
+    pub(super) fn rate_at(&self, snr: f64) -> usize {
+        let rates = self.snr.iter().zip(self.bits);
+        rates.take_while(|(least, _)| f64::from(**least) <= snr).count().saturating_sub(1)
     }
 
     /// How long a frame of `bytes` takes, MAC header included.
-    pub(super) fn frame(&self, (_, bits): Rate, bytes: u64) -> Duration {
-        self.preamble + self.symbols(bytes, bits)
+    pub(super) fn frame(&self, rate: usize, bytes: u64) -> Duration {
+        self.preamble + self.symbols(bytes, self.bits[rate])
     }
 
-    /// From the end of a transmission to the end of its acknowledgment, which has 14 bytes for one
-    /// frame (9.3.1.4), 32 for an aggregate (9.3.1.8). It is sent with BPSK, QPSK or 16-QAM of code
-    /// rate 1/2 (6, 12, 24 Mbit/s), up to what the frame was sent with (10.6.6.5).
-    pub(super) fn answer(&self, (snr, bits): Rate, frames: usize) -> Duration {
-        let most = match snr {
+    /// From the end of a transmission to the end of its acknowledgment: 14 bytes for one frame
+    /// (9.3.1.4), 32 for an aggregate (9.3.1.8), at 6, 12 or 24 Mbit/s: BPSK, QPSK or 16-QAM of code
+    /// rate 1/2, up to what the frame is sent with (10.6.6.5).
+    pub(super) fn answer(&self, rate: usize, frames: u64) -> Duration {
+        let most = match self.snr[rate] {
             ..12 => 24,
             12..17 => 48,
             17.. => 96,
         };
         let bytes = if frames > 1 { 32 } else { 14 };
-        self.sifs + self.ack_preamble + self.symbols(bytes, bits.min(most))
+        self.sifs + self.ack_preamble + self.symbols(bytes, most.min(self.bits[rate]))
     }
 
     fn symbols(&self, bytes: u64, bits_each: u64) -> Duration {
