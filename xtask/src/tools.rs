@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 /// The programs that tests use if they are installed, each with the Debian package that holds it:
 /// `capinfos` and `tshark` read our captures back, `strace` lets calls fail; the others are servers
 /// and clients at the ends of a run, or a library, listed by the path of its header.
-const TOOLS: [(&str, &str); 21] = [
+const TOOLS: [(&str, &str); 22] = [
     ("strace", "strace"),
     ("tshark", "tshark"),
     ("nginx", "nginx"),
@@ -29,6 +29,7 @@ const TOOLS: [(&str, &str); 21] = [
     ("munged", "munge"),
     ("slurmctld", "slurm-wlm"),
     ("/usr/include/usrsctp.h", "libusrsctp-dev"),
+    ("/usr/include/ns3/wifi-module.h", "libns3-dev"),
 ];
 
 /// The Debian packages of missing programs.

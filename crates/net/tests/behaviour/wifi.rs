@@ -217,20 +217,21 @@ fn priority_shortens_the_wait_for_the_air() {
 
 #[test]
 fn a_station_that_is_away_sends_nothing() {
-    let model = Wifi { queue: DropTail::of_packets(2), ..wifi(OFDM) };
-    let mut medium = model.build(&STATIONS[..2], &Seed::of_run(1, 0));
-    assert!(medium.change(Time::ZERO, up(0), &Change::Paused(true)));
-    let mut seen = full([up(0)], 1500);
-    seen.0[0].waiting.extend([Time::ZERO; 3]);
-    (0..3).for_each(|_| medium.push(Time::ZERO, up(0), packet(0, 1500), &mut seen));
-    assert_eq!((medium.next_wake(), medium.held(up(0)), seen.0[0].dropped), (None, 2, 1.0));
-    medium.change(Time::from_millis(5), up(0), &Change::Paused(false));
-    while let Some(at) = medium.next_wake() {
-        medium.advance(at, &mut seen);
+    for queue in [DropTail::of_packets(2), DropTail::of_bytes(ByteSize::from_bytes(3_000))] {
+        let mut medium = Wifi { queue, ..wifi(OFDM) }.build(&STATIONS[..2], &Seed::of_run(1, 0));
+        assert!(medium.change(Time::ZERO, up(0), &Change::Paused(true)));
+        let mut seen = full([up(0)], 1500);
+        seen.0[0].waiting.extend([Time::ZERO; 3]);
+        (0..3).for_each(|_| medium.push(Time::ZERO, up(0), packet(0, 1500), &mut seen));
+        assert_eq!((medium.next_wake(), medium.held(up(0)), seen.0[0].dropped), (None, 2, 1.0));
+        medium.change(Time::from_millis(5), up(0), &Change::Paused(false));
+        while let Some(at) = medium.next_wake() {
+            medium.advance(at, &mut seen);
+        }
+        // The medium was idle: the first goes at once and takes 248 us. The second has a back-off.
+        let slots = (seen.0[0].delay_us - (5_248 + 5_248 + 16 + 28 + 34 + 248) as f64) / 9.0;
+        assert!((0..16).any(|drawn| (slots - f64::from(drawn)).abs() < 1e-6), "{slots}");
     }
-    // The medium was idle: the first goes at once and takes 248 us. The second has a back-off.
-    let slots = (seen.0[0].delay_us - (5_248 + 5_248 + 16 + 28 + 34 + 248) as f64) / 9.0;
-    assert!((0..16).any(|drawn| (slots - f64::from(drawn)).abs() < 1e-6), "{slots}");
 }
 
 #[test]

@@ -157,7 +157,7 @@ impl Domain {
         });
     }
 
-    /// From `now` on everybody hears a transmission: those that have not started yet wait.
+    /// From `now` on all hear a transmission: those that have not started yet wait.
     fn begin(&mut self, now: Time) {
         let timing = self.wifi.timing;
         for sender in 0..self.senders.len() {
@@ -181,8 +181,8 @@ impl Domain {
         let timing = self.wifi.timing;
         let on_air = std::mem::take(&mut self.on_air);
         let collide = on_air.len() > 1;
-        // Who reads a frame waits for its acknowledgment, even if none comes (10.3.2.4). Nobody can
-        // read frames that collide.
+        // Who reads a frame waits for its acknowledgment, even if none comes (10.3.2.4). Frames that
+        // collide cannot be read.
         let read = on_air.first().filter(|_| !collide);
         let answer = read.map(|one| timing.answer(self.flows[one.flow].rate, one.frames));
         self.idle_from = now + answer.unwrap_or_default();
@@ -208,18 +208,16 @@ impl Domain {
         if !arrived {
             sender.resume((sent.end + wifi.timing.ack_timeout).max(now), &wifi.timing);
         }
-        let mut moves_on = arrived;
-        while let Some(frame) = flow.waiting.pop_front_if(|frame| frame.attempts == 0) {
-            moves_on = true;
+        while let Some(Frame { attempts: 0, .. }) = flow.waiting.front()
+            && let Some(frame) = flow.waiting.pop_front()
+        {
             match frame.is_received {
                 true => out.deliver(now, way(sent.flow), frame.packet),
                 false => out.drop(now, way(sent.flow), frame.packet, DropReason::Loss),
             }
         }
-        if moves_on {
-            sender.flows.retain(|flow| *flow != sent.flow);
-            sender.flows.push(sent.flow);
-        }
+        sender.flows.retain(|flow| *flow != sent.flow);
+        sender.flows.push(sent.flow);
     }
 }
 
@@ -229,7 +227,7 @@ fn number(way: Way) -> usize {
 }
 
 fn way(number: usize) -> Way {
-    let direction = if number % 2 == 0 { Direction::Forward } else { Direction::Backward };
+    let direction = if number.is_multiple_of(2) { Direction::Forward } else { Direction::Backward };
     Way { station: (number / 2) as u32, direction }
 }
 
