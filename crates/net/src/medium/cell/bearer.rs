@@ -9,7 +9,6 @@ use crate::medium::{MediumOutlet, Way};
 
 /// What MAC, RLC and PDCP add to a packet: 2 B each (TS 36.321 6.2.1, 36.322 6.2.1, 36.323 6.2.3).
 const HEADERS: u64 = 6;
-
 /// The check sum of a block (TS 36.212 5.1.1).
 pub(super) const CHECK: u64 = 3;
 
@@ -20,18 +19,18 @@ pub(super) struct Bearer {
     /// The cell does not reach the station, for example during a handover.
     pub(super) is_paused: bool,
     /// Packets, and how many bytes of each are not yet in a block.
-    queue: VecDeque<(Packet, u64)>,
+    pub(super) queue: VecDeque<(Packet, u64)>,
     /// Bytes that the queue has yet to send, with headers.
     pub(super) backlog: u64,
     /// Bytes that were put into blocks since the beginning.
     pub(super) drained: u64,
     /// In order; the first has the number `first`.
-    flight: VecDeque<Block>,
-    first: u64,
+    pub(super) flight: VecDeque<Block>,
+    pub(super) first: u64,
     /// The numbers of blocks that can be sent again now.
     pub(super) retries: VecDeque<u64>,
     /// A part of the next packet that ends is lost.
-    is_torn: bool,
+    pub(super) is_torn: bool,
     /// Bytes per slot of late, and the slot when that was so.
     pub(super) average: f64,
     pub(super) served: u64,
@@ -59,10 +58,6 @@ pub(super) struct Block {
 }
 
 impl Bearer {
-    pub(super) fn of(priority: u8) -> Bearer {
-        Bearer { priority, ..Bearer::default() }
-    }
-
     /// Queues a packet; gives it back if it exceeds the limit.
     pub(super) fn push(&mut self, packet: Packet, limit: u64) -> Result<(), Packet> {
         let bytes = packet.len() as u64 + HEADERS;
@@ -123,16 +118,13 @@ impl Bearer {
         while let Some(arrived) = self.flight.front().and_then(|block| block.outcome) {
             let Some(block) = self.flight.pop_front() else { return };
             self.first += 1;
-            let ends = !block.packets.is_empty();
             for packet in block.packets {
-                if arrived && !self.is_torn {
-                    out.deliver(now, way, packet);
-                } else {
-                    out.drop(now, way, packet, DropReason::Loss);
+                match arrived && !std::mem::take(&mut self.is_torn) {
+                    true => out.deliver(now, way, packet),
+                    false => out.drop(now, way, packet, DropReason::Loss),
                 }
-                self.is_torn = false;
             }
-            self.is_torn = block.is_open && (!arrived || (self.is_torn && !ends));
+            self.is_torn = block.is_open && (self.is_torn || !arrived);
         }
     }
 }

@@ -6,6 +6,9 @@ use trackbed_core::{Ratio, Time};
 
 use crate::network::Direction;
 
+/// Transmissions of a block before HARQ gives up: its four redundancy versions (TS 36.212 5.1.4.1.2).
+pub(super) const HARQ_TRANSMISSIONS: u32 = 4;
+
 /// What the keys say.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
@@ -16,7 +19,8 @@ pub(super) struct Settings {
     pub(super) fading: f64,
     pub(super) coherence: Duration,
     pub(super) bler: Option<Ratio>,
-    pub(super) is_acknowledged: bool,
+    /// After so many transmissions a block is given up.
+    pub(super) transmissions: u32,
     pub(super) queue_bytes: u64,
     pub(super) drx_cycle: Option<Duration>,
     pub(super) drx_inactivity: Duration,
@@ -102,8 +106,8 @@ impl Grid {
         now.as_nanos().div_ceil(self.carrier.slot.as_nanos() as u64)
     }
 
-    /// What the receiver needs to decode a block, and the base station before it sends: 1.5 slots
-    /// (TR 36.912 B.2.2, the base station's processing; here also the terminal's).
+    /// What a receiver needs to decode a block, and the base station before it sends: 1.5 slots, as
+    /// evaluations of 3GPP assume (TR 36.912 annex B).
     pub(super) fn decoding(&self) -> Duration {
         self.carrier.slot * 3 / 2
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use trackbed_core::parameter::Arguments;
 use trackbed_core::{ByteSize, parameters};
 
-use self::grid::{CARRIERS, Grid, Settings};
+use self::grid::{CARRIERS, Grid, HARQ_TRANSMISSIONS, Settings};
 use super::{MediumEntry, MediumModel};
 use crate::spec::SpecError;
 
@@ -77,6 +77,7 @@ fn read(arguments: &Arguments) -> Result<Arc<dyn MediumModel>, SpecError> {
         }
     }
     let delays = [times[0], times[1], times[2]].map(|name| arguments.get(name));
+    let rlc: &str = arguments.need("rlc");
     Ok(Arc::new(Settings {
         grid: Grid::new(carrier, delays),
         is_fair: arguments.need::<&str>("scheduler") == "proportional-fair",
@@ -85,7 +86,8 @@ fn read(arguments: &Arguments) -> Result<Arc<dyn MediumModel>, SpecError> {
         fading: arguments.get("fading").unwrap_or(0.0),
         coherence: arguments.need("coherence"),
         bler: arguments.get("bler"),
-        is_acknowledged: arguments.need::<&str>("rlc") == "am",
+        // RLC AM sends a block again at most 4 times (maxRetxThreshold, TS 36.331 9.2.1.1).
+        transmissions: HARQ_TRANSMISSIONS * if rlc == "am" { 1 + 4 } else { 1 },
         queue_bytes: arguments.need::<ByteSize>("queue_bytes").as_bytes(),
         drx_cycle: arguments.get("drx_cycle"),
         drx_inactivity: arguments.need("drx_inactivity"),

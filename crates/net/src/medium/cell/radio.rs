@@ -21,17 +21,12 @@ fn threshold(index: usize) -> f64 {
 
 /// How fast errors vanish above the threshold: from 90 % to 1 % within 1 dB.
 const SLOPE: f64 = 6.8;
-
 /// The share of first transmissions that an index may lose (TS 36.213 7.2.3).
 const TARGET: f64 = 0.1;
-
 /// The outer loop of link adaptation: an error costs this many dB, a success gives back as much as
-/// makes the target the balance.
+/// makes the target the balance. And how far it goes.
 const STEP: f64 = 0.5;
-
-/// How far the outer loop goes; above the report there is little to gain.
 const OFFSETS: (f64, f64) = (-15.0, 2.0);
-
 /// Reports are 5 ms apart (TS 36.213 Table 7.2.2-1A) and in use 5 ms later.
 const REPORT_NANOS: u64 = 5_000_000;
 
@@ -47,21 +42,20 @@ pub(super) struct Channel {
     errors: Rng,
     offset: f64,
     /// The last fades drawn, with their numbers.
-    drawn: [Option<(u64, f64)>; 4],
+    drawn: [(u64, f64); 4],
 }
 
 impl Channel {
     /// With this mean and standard deviation in dB.
     pub(super) fn new(
-        mean: f64,
-        fading: f64,
+        (mean, fading): (f64, f64),
         coherence: Duration,
         bler: Option<Ratio>,
         seed: &Seed,
     ) -> Channel {
         let (fades, errors) = (seed.stream("fading"), seed.stream("errors"));
         let coherence_nanos = coherence.as_nanos() as u64;
-        let (offset, drawn) = (0.0, [None; 4]);
+        let (offset, drawn) = (0.0, [(u64::MAX, 0.0); 4]);
         Channel { mean, fading, coherence_nanos, bler, fades, errors, offset, drawn }
     }
 
@@ -78,15 +72,11 @@ impl Channel {
     }
 
     fn draw(&mut self, number: u64) -> f64 {
-        let place = (number % 4) as usize;
-        match self.drawn[place] {
-            Some((of, fade)) if of == number => fade,
-            _ => {
-                let fade = self.fades.numbered(number + 1).normal();
-                self.drawn[place] = Some((number, fade));
-                fade
-            }
+        let kept = &mut self.drawn[(number % 4) as usize];
+        if kept.0 != number {
+            *kept = (number, self.fades.numbered(number + 1).normal());
         }
+        kept.1
     }
 
     /// The index, from 0, that the base station chooses now, from an old report.
@@ -104,15 +94,11 @@ impl Channel {
         }
         let gain = 10.0 * libm::log10(f64::from(transmission.max(1)));
         let above = self.snr(now.as_nanos()) + gain - threshold(index);
-        let odds = TARGET / (1.0 - TARGET) * libm::exp(-SLOPE * above);
-        let fails = self.errors.unit() * (1.0 + odds) < odds || odds.is_infinite();
-        if transmission == 1 {
-            let change = match fails {
-                true => -STEP,
-                // A success at the best index says nothing about better ones.
-                false if index + 1 == EFFICIENCY.len() => 0.0,
-                false => STEP * TARGET / (1.0 - TARGET),
-            };
+        let odds = TARGET / (1.0 - TARGET);
+        let fails = self.errors.unit() < 1.0 / (1.0 + libm::exp(SLOPE * above) / odds);
+        // A success at the best index says nothing about better ones.
+        if transmission == 1 && (fails || index + 1 < EFFICIENCY.len()) {
+            let change = if fails { -STEP } else { STEP * odds };
             self.offset = (self.offset + change).clamp(OFFSETS.0, OFFSETS.1);
         }
         fails
@@ -125,7 +111,7 @@ mod tests {
 
     fn channel(mean: f64, fading: f64, coherence_ms: u64) -> Channel {
         let coherence = Duration::from_millis(coherence_ms);
-        Channel::new(mean, fading, coherence, None, &Seed::of_run(1, 0))
+        Channel::new((mean, fading), coherence, None, &Seed::of_run(1, 0))
     }
 
     #[test]

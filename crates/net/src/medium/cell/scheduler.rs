@@ -7,7 +7,7 @@ use std::time::Duration;
 use trackbed_core::{Packet, Seed, Time};
 
 use super::bearer::{Bearer, CHECK};
-use super::grid::Settings;
+use super::grid::{HARQ_TRANSMISSIONS, Settings};
 use super::radio::{Channel, EFFICIENCY};
 use crate::link::{Change, DropReason};
 use crate::medium::{Medium, MediumModel, MediumOutlet, Station, Way};
@@ -16,19 +16,10 @@ use crate::network::Direction::{self, Backward, Forward};
 /// The largest grant that answers a scheduling request, of which the base station knows no size: that
 /// of srsRAN.
 const FIRST_GRANT: u64 = 512;
-
-/// Transmissions of a block before HARQ gives up: its four redundancy versions (TS 36.212 5.1.4.1.2).
-const TRANSMISSIONS: u32 = 4;
-
 /// RLC AM sends a block again this long after HARQ gave up (t-PollRetransmit, TS 36.331 9.2.1.1).
 const POLL_RETRANSMIT: Duration = Duration::from_millis(45);
-
-/// How often it does (maxRetxThreshold, ibidem). Then the radio link has failed, and packets are lost.
-const RLC_RETRANSMISSIONS: u32 = 4;
-
 /// How long an inactive station listens (onDurationTimer psf10, TS 36.331 6.3.2).
 const DRX_ON: Duration = Duration::from_millis(10);
-
 /// Slots over which proportional fairness averages.
 const FAIRNESS_SLOTS: f64 = 100.0;
 
@@ -61,10 +52,6 @@ enum Event {
     Landed(u64, bool),
 }
 
-/// A station that can send in a slot, in the order of service: by priority, then who has something to
-/// send again, then by what the scheduler prefers.
-type Candidate = (u8, bool, u64, u32);
-
 impl MediumModel for Settings {
     fn build(&self, stations: &[Station], seed: &Seed) -> Box<dyn Medium> {
         let channel = |number: usize, direction: &str| {
@@ -72,10 +59,10 @@ impl MediumModel for Settings {
             let place = number as f64 / (stations.len().max(2) - 1) as f64;
             let mean = self.snr + self.snr_spread * (2.0 * place - 1.0);
             let seed = seed.child(&format!("cell/{number}/{direction}"));
-            Channel::new(mean, self.fading, self.coherence, self.bler, &seed)
+            Channel::new((mean, self.fading), self.coherence, self.bler, &seed)
         };
         let channels = |way| (0..stations.len()).map(|number| channel(number, way)).collect();
-        let ranked = |station: &Station| Bearer::of(station.priority);
+        let ranked = |one: &Station| Bearer { priority: one.priority, ..Bearer::default() };
         Box::new(RadioCell {
             settings: *self,
             bearers: [(); 2].map(|()| stations.iter().map(ranked).collect()),
@@ -163,7 +150,7 @@ impl RadioCell {
 
     /// Divides a slot among the active stations of a direction.
     fn serve(&mut self, direction: Direction, slot: u64) {
-        let mut candidates: Vec<Candidate> = Vec::new();
+        let mut candidates = Vec::new();
         let mut active = std::mem::take(&mut self.active[direction as usize]);
         active.retain(|station| {
             let candidate = self.candidate(Way { station: *station, direction }, slot);
@@ -183,8 +170,9 @@ impl RadioCell {
         }
     }
 
-    /// The station, if it can send in this slot.
-    fn candidate(&mut self, way: Way, slot: u64) -> Option<Candidate> {
+    /// The station, if it can send in this slot, after what decides the order: its priority, whether
+    /// it has nothing to send again, and what the scheduler says.
+    fn candidate(&mut self, way: Way, slot: u64) -> Option<(u8, bool, u64, u32)> {
         let (is_fair, start) = (self.settings.is_fair, self.settings.grid.start(slot));
         let bearer = self.bearer(way);
         let (has_retries, priority) = (!bearer.retries.is_empty(), bearer.priority);
@@ -219,7 +207,6 @@ impl RadioCell {
     fn send_new(&mut self, way: Way, slot: u64, left: &mut u64) {
         let grid = self.settings.grid;
         let start = grid.start(slot);
-        let sleeps = self.sleeps_until(way, start).is_some();
         let index = self.channel(way).index(start);
         let bearer = self.bearer(way);
         let wanted = bearer.known - bearer.drained;
@@ -227,7 +214,7 @@ impl RadioCell {
         let needed = ((wanted + CHECK) as f64 / each).ceil() as u64;
         let size = needed.next_multiple_of(grid.carrier.group).min(*left);
         let bytes = ((size as f64 * each) as u64).saturating_sub(CHECK).min(wanted);
-        if bytes == 0 || sleeps || !bearer.retries.is_empty() {
+        if bytes == 0 {
             return;
         }
         *left -= size;
@@ -246,17 +233,16 @@ impl RadioCell {
         let Some(block) = bearer.block(number) else { return };
         block.transmissions += 1;
         let (index, sent, report) = (block.index, block.transmissions, block.report);
-        let round = (sent - 1) % TRANSMISSIONS + 1;
+        let round = (sent - 1) % HARQ_TRANSMISSIONS + 1;
         if !self.channel(way).fails(start, index, round) {
             if way.direction == Forward {
                 self.schedule(grid.start(grid.granted(slot)), way, Event::Told(report));
             }
             self.schedule(landing, way, Event::Landed(number, true));
-        } else if round < TRANSMISSIONS {
+        } else if round < HARQ_TRANSMISSIONS {
             let again = grid.again(way.direction, slot);
             self.schedule(grid.start(again), way, Event::Again(number));
-        } else if self.settings.is_acknowledged && sent < TRANSMISSIONS * (1 + RLC_RETRANSMISSIONS)
-        {
+        } else if sent < self.settings.transmissions {
             self.schedule(landing + POLL_RETRANSMIT, way, Event::Again(number));
         } else {
             self.schedule(landing, way, Event::Landed(number, false));
