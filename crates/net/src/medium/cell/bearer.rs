@@ -11,8 +11,9 @@ use crate::medium::{MediumOutlet, Way};
 const HEADERS: u64 = 6;
 /// The check sum of a block (TS 36.212 5.1.1).
 pub(super) const CHECK: u64 = 3;
+/// Slots over which proportional fairness averages.
+pub(super) const FAIRNESS_SLOTS: f64 = 100.0;
 
-/// One direction of one station.
 #[derive(Debug, Default)]
 pub(super) struct Bearer {
     pub(super) priority: u8,
@@ -67,6 +68,12 @@ impl Bearer {
         self.backlog += bytes;
         self.queue.push_back((packet, bytes));
         Ok(())
+    }
+
+    /// Bytes per slot of late, as they count in this slot.
+    pub(super) fn recent(&self, slot: u64) -> f64 {
+        let gone = slot.saturating_sub(self.served) as f64;
+        self.average * libm::exp(-gone / FAIRNESS_SLOTS)
     }
 
     /// All bytes that ever came to the queue.

@@ -30,7 +30,6 @@ pub(super) struct Settings {
 #[derive(Debug)]
 pub(super) struct Carrier {
     pub(super) name: &'static str,
-    /// One transmission time interval.
     slot: Duration,
     /// The resource elements for data of one resource block, for each slot of a pattern that repeats:
     /// uplink, downlink. A slot with 0 carries nothing in that direction.
@@ -144,9 +143,8 @@ impl Grid {
     /// The slot of a station's first scheduling request after `now`. The stations' turns are spread
     /// over the period, as far as there are uplink slots.
     pub(super) fn request(&self, station: u32, now: Time) -> u64 {
-        let period = self.sr_period;
-        let turn = self.next(Direction::Forward, u64::from(station) % period);
         let earliest = self.from(now + Duration::from_nanos(1));
-        earliest + (turn + period - earliest % period) % period
+        let turn = self.next(Direction::Forward, u64::from(station) % self.sr_period);
+        earliest + (turn + self.sr_period - earliest % self.sr_period) % self.sr_period
     }
 }

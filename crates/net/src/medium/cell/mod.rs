@@ -27,16 +27,14 @@ pub(crate) static ENTRY: MediumEntry = MediumEntry {
             "who sends first among stations of equal priority";
         "snr": Number = "20" => "mean signal-to-noise ratio in dB, at most 100";
         "snr_spread": Number, optional =>
-            "the stations' means are spread evenly over the mean plus and minus this many dB; \
-             default: all the same";
+            "the stations' means are spread evenly over plus and minus this many dB; default: 0";
         "fading": Number, optional =>
             "standard deviation in dB with which the signal changes in time; default: it does not";
         "coherence": Time = "50 ms" =>
             "time in which the correlation of the fading falls to a third; at 2 GHz about 50 ms for \
              a pedestrian, 3 ms for a car in town";
         "bler": Share, optional =>
-            "constant share of transport blocks that fail; default: it follows from the signal, and \
-             the base station aims at 10 %";
+            "constant share of blocks that fail; default: it follows from the signal, about 10 %";
         "sr_period": Time, optional =>
             "time between a station's opportunities for a scheduling request; default: 10 ms";
         "terminal": Time, optional =>

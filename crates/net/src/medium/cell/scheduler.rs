@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use trackbed_core::{Packet, Seed, Time};
 
-use super::bearer::{Bearer, CHECK};
+use super::bearer::{Bearer, CHECK, FAIRNESS_SLOTS};
 use super::grid::{HARQ_TRANSMISSIONS, Settings};
 use super::radio::{Channel, EFFICIENCY};
 use crate::link::{Change, DropReason};
@@ -20,8 +20,6 @@ const FIRST_GRANT: u64 = 512;
 const POLL_RETRANSMIT: Duration = Duration::from_millis(45);
 /// How long an inactive station listens (onDurationTimer psf10, TS 36.331 6.3.2).
 const DRX_ON: Duration = Duration::from_millis(10);
-/// Slots over which proportional fairness averages.
-const FAIRNESS_SLOTS: f64 = 100.0;
 
 /// A running cell.
 #[derive(Debug)]
@@ -247,14 +245,6 @@ impl RadioCell {
         } else {
             self.schedule(landing, way, Event::Landed(number, false));
         }
-    }
-}
-
-impl Bearer {
-    /// Bytes per slot of late, as they count in this slot.
-    fn recent(&self, slot: u64) -> f64 {
-        let gone = slot.saturating_sub(self.served) as f64;
-        self.average * libm::exp(-gone / FAIRNESS_SLOTS)
     }
 }
 
