@@ -59,7 +59,7 @@ pub(crate) static PARAMETERS: &[Parameter] = parameters! {
     "every": Time = "0 s" => "the gap between the beginnings of its members, or its mean";
     "arrivals": Choice(Arrivals::NAMES) = "fixed" =>
         "whether members begin at equal gaps, each at a random time of the span of all, or at random gaps";
-    "stop": Time, optional => "when members that still run are cut off, from the beginning of the run";
+    "stop": Time, optional => "when members that still run are cut off, from the beginning of the run; what they have not completed is not measured";
     "on": Text, optional =>
         "an earlier group whose phones its members share, one after the other; default: phones of their own";
     "priority": Count { min: 0 } = "1" =>

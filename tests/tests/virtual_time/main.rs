@@ -5,6 +5,7 @@ mod arithmetic;
 mod determinism;
 mod formulas;
 mod fuzz_corpus;
+mod groups;
 mod lost_flights;
 mod migration;
 mod pages;

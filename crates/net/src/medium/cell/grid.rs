@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use trackbed_core::{Ratio, Time};
+use trackbed_core::{Ratio, Rng, Time};
 
 use crate::network::Direction;
 
@@ -21,7 +21,7 @@ pub(super) struct Settings {
     pub(super) bler: Option<Ratio>,
     /// After so many transmissions a block is given up.
     pub(super) transmissions: u32,
-    pub(super) queue_bytes: u64,
+    pub(super) queue: u64,
     pub(super) drx_cycle: Option<Duration>,
     pub(super) drx_inactivity: Duration,
 }
@@ -82,6 +82,10 @@ pub(super) struct Grid {
     terminal: u64,
     base_station: u64,
     sr_period: u64,
+    /// When the first slot begins.
+    begin: Duration,
+    /// The turn of the first station for scheduling requests.
+    first_turn: u64,
 }
 
 impl Grid {
@@ -93,16 +97,24 @@ impl Grid {
         };
         let (terminal, base_station) = (slots(0), slots(1));
         let sr_period = slots(2).next_multiple_of(carrier.elements[0].len() as u64);
-        Grid { carrier, terminal, base_station, sr_period }
+        Grid { carrier, terminal, base_station, sr_period, begin: Duration::ZERO, first_turn: 0 }
+    }
+
+    /// The same with slots and turns at random: the terminals' programs do not know them.
+    pub(super) fn shifted(self, mut draws: Rng) -> Grid {
+        let begin = Duration::from_nanos(draws.below(self.carrier.slot.as_nanos() as u64));
+        Grid { begin, first_turn: draws.below(self.sr_period), ..self }
     }
 
     pub(super) fn start(&self, slot: u64) -> Time {
-        Time::from_nanos(slot.saturating_mul(self.carrier.slot.as_nanos() as u64))
+        let slots = slot.saturating_mul(self.carrier.slot.as_nanos() as u64);
+        Time::from_nanos(slots.saturating_add(self.begin.as_nanos() as u64))
     }
 
     /// The first slot that begins at `now` or later.
     pub(super) fn from(&self, now: Time) -> u64 {
-        now.as_nanos().div_ceil(self.carrier.slot.as_nanos() as u64)
+        let since = now.as_nanos().saturating_sub(self.begin.as_nanos() as u64);
+        since.div_ceil(self.carrier.slot.as_nanos() as u64)
     }
 
     /// What a receiver needs to decode a block, and the base station before it sends: 1.5 slots, as
@@ -144,7 +156,8 @@ impl Grid {
     /// over the period, as far as there are uplink slots.
     pub(super) fn request(&self, station: u32, now: Time) -> u64 {
         let earliest = self.from(now + Duration::from_nanos(1));
-        let turn = self.next(Direction::Forward, u64::from(station) % self.sr_period);
+        let turn = (self.first_turn + u64::from(station)) % self.sr_period;
+        let turn = self.next(Direction::Forward, turn);
         earliest + (turn + self.sr_period - earliest % self.sr_period) % self.sr_period
     }
 }

@@ -45,7 +45,7 @@ pub(crate) static ENTRY: MediumEntry = MediumEntry {
              next; default: 4 ms (LTE), 2 ms (NR)";
         "rlc": Choice(&["am", "um"]) = "am" =>
             "what follows a block's fourth failure: am sends it again later, um loses its packets";
-        "queue_bytes": Size = "500 kB" =>
+        "queue": Size = "500 kB" =>
             "the maximum number of queued bytes of a station and direction, with headers of 6 B";
         "drx_cycle": Time, optional =>
             "an inactive station listens for 10 ms once each cycle; default: it always listens";
@@ -86,7 +86,7 @@ fn read(arguments: &Arguments) -> Result<Arc<dyn MediumModel>, SpecError> {
         bler: arguments.get("bler"),
         // RLC AM sends a block again at most 4 times (maxRetxThreshold, TS 36.331 9.2.1.1).
         transmissions: HARQ_TRANSMISSIONS * if rlc == "am" { 1 + 4 } else { 1 },
-        queue_bytes: arguments.need::<ByteSize>("queue_bytes").as_bytes(),
+        queue: arguments.need::<ByteSize>("queue").as_bytes(),
         drx_cycle: arguments.get("drx_cycle"),
         drx_inactivity: arguments.need("drx_inactivity"),
     }))

@@ -53,16 +53,16 @@ enum Event {
 impl MediumModel for Settings {
     fn build(&self, stations: &[Station], seed: &Seed) -> Box<dyn Medium> {
         let channel = |number: usize, direction: &str| {
-            // Evenly from the mean minus the spread to the mean plus it.
-            let place = number as f64 / (stations.len().max(2) - 1) as f64;
-            let mean = self.snr + self.snr_spread * (2.0 * place - 1.0);
+            // Evenly within the spread around the mean.
+            let place = (2 * number + 1) as f64 / stations.len() as f64;
+            let mean = self.snr + self.snr_spread * (place - 1.0);
             let seed = seed.child(&format!("cell/{number}/{direction}"));
             Channel::new((mean, self.fading), self.coherence, self.bler, &seed)
         };
         let channels = |way| (0..stations.len()).map(|number| channel(number, way)).collect();
         let ranked = |one: &Station| Bearer { priority: one.priority, ..Bearer::default() };
         Box::new(RadioCell {
-            settings: *self,
+            settings: Settings { grid: self.grid.shifted(seed.stream("cell/slots")), ..*self },
             bearers: [(); 2].map(|()| stations.iter().map(ranked).collect()),
             channels: ["uplink", "downlink"].map(channels),
             awake: vec![Time::ZERO; stations.len()],
@@ -251,7 +251,7 @@ impl RadioCell {
 impl Medium for RadioCell {
     fn push(&mut self, now: Time, way: Way, packet: Packet, out: &mut dyn MediumOutlet) {
         self.advance(now, out);
-        let (limit, ready) = (self.settings.queue_bytes, now + self.settings.grid.decoding());
+        let (limit, ready) = (self.settings.queue, now + self.settings.grid.decoding());
         let bearer = self.bearer(way);
         if let Err(packet) = bearer.push(packet, limit) {
             return out.drop(now, way, packet, DropReason::QueueFull);

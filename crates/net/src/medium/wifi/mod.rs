@@ -31,7 +31,7 @@ pub(crate) static ENTRY: MediumEntry = MediumEntry {
         "attempts": Count { min: 1 } = "7" => "how often a frame is sent before it is dropped";
         "queue_packets": Count { min: 1 } = "100" =>
             "the maximum number of packets in each queue: a station's, and the access point's for it";
-        "queue_bytes": Size, optional => "the maximum number of bytes there; default: no limit";
+        "queue": Size, optional => "the maximum number of bytes there; default: no limit";
     },
     example: &[("standard", "802.11ac"), ("snr", "30")],
     read,
@@ -51,7 +51,7 @@ fn read(arguments: &Arguments) -> Result<Arc<dyn MediumModel>, SpecError> {
     }
     let (frame_error, attempts) = (arguments.need("frame_error"), arguments.need("attempts"));
     let aggregation = arguments.need("aggregation");
-    let (packets, bytes) = (arguments.get("queue_packets"), arguments.get("queue_bytes"));
+    let (packets, bytes) = (arguments.get("queue_packets"), arguments.get("queue"));
     let queue = DropTail { packets, bytes };
     Ok(Arc::new(Wifi { timing, snr, snr_spread, frame_error, aggregation, attempts, queue }))
 }
