@@ -40,6 +40,8 @@ const BUILT_IN: &[BuiltIn] = &[
     BuiltIn { name: "vru", text: include_str!("../../../scenarios/vru.toml") },
     BuiltIn { name: "crowd", text: include_str!("../../../scenarios/crowd.toml") },
     BuiltIn { name: "lte", text: include_str!("../../../scenarios/lte.toml") },
+    BuiltIn { name: "loaded", text: include_str!("../../../scenarios/loaded.toml") },
+    BuiltIn { name: "fairness", text: include_str!("../../../scenarios/fairness.toml") },
     BuiltIn { name: "web", text: include_str!("../../../scenarios/web.toml") },
     BuiltIn { name: "streaming", text: include_str!("../../../scenarios/streaming.toml") },
     BuiltIn { name: "migration", text: include_str!("../../../scenarios/migration.toml") },

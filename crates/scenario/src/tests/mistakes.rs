@@ -292,7 +292,7 @@ fn files() {
     let error = |path: &Path| load(&Source::File(path.to_owned()), &[]).unwrap_err().to_string();
     let (here, help) = (
         folder.display(),
-        "write the path of a file, or the name of a built-in scenario: vru, crowd, lte, web, streaming, migration, train, hsr, edge, v2x, quantum, costs, bulk",
+        "write the path of a file, or the name of a built-in scenario: vru, crowd, lte, loaded, fairness, web, streaming, migration, train, hsr, edge, v2x, quantum, costs, bulk",
     );
     assert_eq!(
         error(&folder.join("none.toml")),
@@ -335,7 +335,7 @@ fn names_of_scenarios() {
     let error = load(&Source::named("vrus"), &[]).unwrap_err().to_string();
     assert_eq!(
         error,
-        "error: unknown scenario \"vrus\"\n = did you mean \"vru\"? write the path of a file, or the name of a built-in scenario: vru, crowd, lte, web, streaming, migration, train, hsr, edge, v2x, quantum, costs, bulk"
+        "error: unknown scenario \"vrus\"\n = did you mean \"vru\"? write the path of a file, or the name of a built-in scenario: vru, crowd, lte, loaded, fairness, web, streaming, migration, train, hsr, edge, v2x, quantum, costs, bulk"
     );
     assert_eq!(Source::named("vru"), Source::BuiltIn("vru".to_owned()));
     assert_eq!(Source::named("./vru"), Source::File("./vru".into()));

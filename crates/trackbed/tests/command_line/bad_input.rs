@@ -50,7 +50,7 @@ fn files_that_are_no_scenario_are_called_so() {
     fs::write(scratch.path("binary.toml"), [0xff_u8, 0x00, 0x80, 0xfe]).unwrap();
     scratch.write("empty.toml", "");
     fs::create_dir(scratch.path("folder.toml")).unwrap();
-    let built_in = "a built-in scenario: vru, crowd, lte, web, streaming, migration, train, hsr, edge, v2x, quantum, costs, bulk";
+    let built_in = "a built-in scenario: vru, crowd, lte, loaded, fairness, web, streaming, migration, train, hsr, edge, v2x, quantum, costs, bulk";
     for (name, parts) in [
         ("binary.toml", ["not valid UTF-8", "save the file as UTF-8"]),
         ("empty.toml", ["is empty", "write a scenario"]),

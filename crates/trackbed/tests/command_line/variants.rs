@@ -7,7 +7,6 @@ use super::Scratch;
 /// Values of a factor that give equal figures in the runs here.
 const EQUAL: &[(&str, &str, [&str; 2], &str)] = &[
     ("train", "scheduler", ["minrtt", "ecf"], "the paths are so alike that ECF waits for none"),
-    ("lte", "speed", ["5 km/h", "20 km/h"], "no run meets a handover at either speed"),
 ];
 
 const SCENARIOS: [&str; 9] =
