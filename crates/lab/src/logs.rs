@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use trackbed_core::Event;
 use trackbed_core::event::{Record, Role};
+use trackbed_core::{Event, Time};
 use trackbed_measure::answered::Answered;
 use trackbed_measure::metrics;
 use trackbed_measure::results::Outcome;
@@ -24,8 +24,8 @@ pub(crate) struct Logs(Vec<Log>);
 
 impl Logs {
     /// Keeps the logs that are wanted of those of all members. `bytes` are those that each phone sent
-    /// and received.
-    pub fn of(all: Vec<Log>, bytes: &[u64]) -> Logs {
+    /// and received, and `now` is the end.
+    pub fn of(all: Vec<Log>, bytes: &[u64], now: Time) -> Logs {
         // Bytes are counted by phone.
         let is_counted = all.len() > 1 && all.iter().all(|log| log.member.has_phones);
         let traffic = |log: &Log| {
@@ -41,18 +41,20 @@ impl Logs {
         let mut shown = Logs(all.into_iter().filter(|log| log.member.is_shown).collect());
         if is_counted {
             let own = traffic.iter().filter(|(is_shown, ..)| *is_shown);
-            shown.add(vec![Event::Shared {
-                bytes: own.map(|(_, bytes, _)| bytes).sum(),
-                bytes_of_all: traffic.iter().map(|(_, bytes, _)| bytes).sum(),
-                rates_bps: traffic.iter().map(|(.., rate)| *rate).collect(),
-            }]);
+            shown.add(
+                vec![Event::Shared {
+                    bytes: own.map(|(_, bytes, _)| bytes).sum(),
+                    bytes_of_all: traffic.iter().map(|(_, bytes, _)| bytes).sum(),
+                    rates_bps: traffic.iter().map(|(.., rate)| *rate).collect(),
+                }],
+                now,
+            );
         }
         shown
     }
 
     /// Adds events at the end of the first log.
-    pub fn add(&mut self, events: Vec<Event>) {
-        let at = trackbed_substrate::now();
+    pub fn add(&mut self, events: Vec<Event>, at: Time) {
         self.add_records(events.into_iter().map(|event| Record { at, event }).collect());
     }
 

@@ -32,16 +32,23 @@ pub(crate) fn check_here(plan: &Plan) -> Result<(), String> {
 }
 
 /// Refuses SCTP in IP packets, which needs virtual time.
-pub(crate) fn refuse_virtual_only(cell: &Cell) -> Result<(), String> {
-    if cell.place.is_some() {
-        return Err("groups work in virtual time only\n  help: leave out --substrate".to_owned());
-    }
+pub(crate) fn refuse_bare_sctp(cell: &Cell) -> Result<(), String> {
     let Endpoint { protocol, transport, .. } = &cell.endpoint;
     match protocol.capabilities().transport == Transport::Sctp
         && transport.encapsulation == Encapsulation::None
     {
         true => Err("SCTP without UDP works in virtual time only\n  help: add --set \
                      encapsulation=udp"
+            .to_owned()),
+        false => Ok(()),
+    }
+}
+
+/// Refuses groups on the kernel that need Multipath TCP, whose settings hold for a whole machine.
+pub(crate) fn refuse_multipath_groups(cell: &Cell) -> Result<(), String> {
+    match cell.place.is_some() && cell.endpoint.protocol.capabilities().multipath {
+        true => Err("groups with several paths work in virtual time only\n  help: leave out \
+                     --substrate"
             .to_owned()),
         false => Ok(()),
     }

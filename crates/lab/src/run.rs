@@ -203,10 +203,11 @@ async fn play(
         (events, stations.iter().map(|link| bytes_on(*link, network)).collect::<Vec<u64>>())
     });
     let (events, bytes) = counted.unwrap_or_default();
-    let mut logs = Logs::of(logs, &bytes);
-    logs.add(events);
+    let now = trackbed_substrate::now();
+    let mut logs = Logs::of(logs, &bytes, now);
+    logs.add(events, now);
     if let Some(device) = device {
-        logs.add_records(device.end(trackbed_substrate::now()));
+        logs.add_records(device.end(now));
     }
     Ok(logs)
 }

@@ -66,13 +66,7 @@ pub(crate) struct Phones<'a> {
 }
 
 impl Clients<'_> {
-    /// This number of phones on `plan`, each with addresses in this number of networks.
-    pub fn alike(count: u32, networks: u32, plan: &NetworkPlan) -> Clients<'_> {
-        let access = plan.access.as_ref();
-        Clients { networks, phones: vec![Phones { count, access, priority: 1 }] }
-    }
-
-    fn count(&self) -> u32 {
+    pub fn count(&self) -> u32 {
         self.phones.iter().map(|phones| phones.count).sum()
     }
 

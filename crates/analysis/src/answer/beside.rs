@@ -6,7 +6,7 @@ use trackbed_measure::results::CellResult;
 use trackbed_scenario::GROUP;
 
 use super::names::Names;
-use super::{scale, unit};
+use super::names::{scale, unit};
 use crate::groups::Section;
 use crate::number::Decimals;
 

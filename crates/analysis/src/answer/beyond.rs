@@ -4,8 +4,8 @@
 use trackbed_measure::metrics::Compared;
 use trackbed_measure::results::{CellResult, Difference, Verdict};
 
+use super::names::{scale, unit};
 use super::sentence::{Sentence, shortened};
-use super::{scale, unit};
 use crate::number::Decimals;
 
 impl<'a> Sentence<'a> {

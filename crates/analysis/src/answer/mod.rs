@@ -50,21 +50,5 @@ fn of_groups(section: &Section<'_>, compared: &Compared) -> Vec<String> {
 /// More conditions are a table, no answer.
 const SENTENCES_MAX: usize = 12;
 
-/// A metric's unit as people write it.
-fn unit(compared: &Compared) -> &'static str {
-    match compared.name.rsplit_once('_').map_or(compared.name, |(_, unit)| unit) {
-        "mbps" => "Mbit/s",
-        "hz" => "per second",
-        "fps" => "frames/s",
-        "ratio" => "%",
-        _ => "ms",
-    }
-}
-
-/// By what values are multiplied to be in [`unit`].
-fn scale(compared: &Compared) -> f64 {
-    if compared.is_share() { 100.0 } else { 1.0 }
-}
-
 #[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use trackbed_measure::metrics::Compared;
 use trackbed_measure::results::{CellResult, Document, FactorKind, factor_names};
 
 use crate::groups::SECTIONS;
@@ -133,4 +134,20 @@ fn spaced(name: &str) -> String {
 /// Without the noise of floating point.
 fn rounded(value: f64) -> String {
     format!("{}", (value * 1e6).round() / 1e6)
+}
+
+/// A metric's unit as people write it.
+pub(super) fn unit(compared: &Compared) -> &'static str {
+    match compared.name.rsplit_once('_').map_or(compared.name, |(_, unit)| unit) {
+        "mbps" => "Mbit/s",
+        "hz" => "per second",
+        "fps" => "frames/s",
+        "ratio" => "%",
+        _ => "ms",
+    }
+}
+
+/// By what values are multiplied to be in [`unit`].
+pub(super) fn scale(compared: &Compared) -> f64 {
+    if compared.is_share() { 100.0 } else { 1.0 }
 }

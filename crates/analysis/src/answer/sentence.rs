@@ -6,7 +6,7 @@ use trackbed_measure::results::{
 };
 
 use super::names::Names;
-use super::{scale, unit};
+use super::names::{scale, unit};
 use crate::groups::{Group, Section};
 use crate::number::{Decimals, plural};
 

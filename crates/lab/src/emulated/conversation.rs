@@ -35,8 +35,8 @@ pub(super) struct Job {
 pub(super) struct Start {
     /// `CLOCK_MONOTONIC` in nanoseconds at the start of the run.
     pub origin: u64,
-    /// For clients: the server's certificate in DER, if it has one.
-    pub trust: Option<Vec<u8>>,
+    /// For clients: the certificate in DER of each member's server, if it has one.
+    pub trusts: Vec<Option<Vec<u8>>>,
 }
 
 /// The third and last line, if the clients are several processes: all are ready.
@@ -51,8 +51,8 @@ pub(super) enum Report {
     Prepared,
     /// The server listens, or the clients in one of several processes wait for [`Go`].
     Ready {
-        /// Its certificate in DER, if it has one.
-        trust: Option<Vec<u8>>,
+        /// The certificate in DER of each member's server, if it has one.
+        trusts: Vec<Option<Vec<u8>>>,
     },
     /// It is working. An end sends this every second.
     Alive,
@@ -60,8 +60,8 @@ pub(super) enum Report {
     Left(Vec<IpAddr>),
     /// It has finished.
     Done {
-        /// Its events, oldest first.
-        records: Vec<Record>,
+        /// The events of each member, oldest first.
+        records: Vec<Vec<Record>>,
         /// Its TLS secrets, if it was asked for them: lines of the NSS key log format.
         keys: String,
         /// The congestion windows of its first TCP connection, if it was asked for them.

@@ -11,14 +11,15 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use trackbed_connection::{Error, Transport};
-use trackbed_core::event::Role;
-use trackbed_core::{EventLog, Seed, Time};
+use trackbed_core::event::{Record, Role};
+use trackbed_core::{Event, EventLog, Seed, Time};
 use trackbed_protocols::{Observer, ServerLimits, Trust};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
-use trackbed_substrate::{sleep, spawn_named};
+use trackbed_substrate::{before, now, sleep, sleep_until, spawn_named};
 
 use super::conversation::{Go, Job, Report, Start};
 use super::ground;
+use crate::crowd::Member;
 use crate::ends::{Clients, Serving};
 use crate::environment;
 use crate::notes::Notes;
@@ -27,7 +28,7 @@ use crate::topology::{SERVER_NAME, phone_name};
 use crate::warm_up::warm_up;
 use crate::windows::Windows;
 use crate::wiring::Phones;
-use trackbed_scenario::{Cell as PlanCell, SERVER_ADDRESSES};
+use trackbed_scenario::SERVER_ADDRESSES;
 
 /// If this process was started as an end of a run, executes it and returns its exit code; `None`
 /// otherwise. Call this first, with all arguments of the process.
@@ -45,25 +46,26 @@ fn work(job: Job) -> Result<Report, String> {
     warm_up(&cell.endpoint);
     Scene::prepare(cell);
     tell(&Report::Prepared);
-    let Start { origin, trust } = order()?;
+    let Start { origin, trusts } = order()?;
     let execution =
         Execution::new(Origin::from_nanos(origin)).with_time_limit(Time::from_millis(RUN_MAX_MS));
-    let log = EventLog::default();
     let windows = job.notes_windows.then(Windows::default);
     let notes = job.is_watched.then(|| Notes { windows, ..Notes::default() });
     let observer = notes.clone().map(|notes| Arc::new(notes) as Arc<dyn Observer>);
+    let members = Member::all(cell, &seed);
     let finished = match job.role {
-        Role::Server => execution
-            .run(|machine| serve(cell, seed, (machine.with_seed(seed), observer), log.clone())),
+        Role::Server => {
+            execution.run(|machine| serve(members, (machine.with_seed(seed), observer)))
+        }
         Role::Client => execution.run(|machine| {
             let place = (machine.with_seed(seed), observer);
-            drive((cell, job.phones.clone()), seed, place, log.clone(), trust)
+            drive(members, job.phones.clone(), place, trusts)
         }),
     };
-    finished.map_err(|why| why.to_string())?.map_err(|why: Error| why.to_string())?;
+    let records = finished.map_err(|why| why.to_string())?.map_err(|why: Error| why.to_string())?;
     let keys = notes.as_ref().map(|notes| notes.keys.cursor().take_new()).unwrap_or_default();
     let windows = notes.and_then(|notes| notes.windows.as_ref()?.take().into_values().next());
-    Ok(Report::Done { records: log.take(), keys, windows })
+    Ok(Report::Done { records, keys, windows })
 }
 
 /// The machine of an end, and who sees inside.
@@ -87,62 +89,108 @@ async fn stay_in_touch() {
     }
 }
 
+/// Serves all members; returns the events of each.
 async fn serve(
-    cell: &PlanCell,
-    seed: Seed,
+    members: Vec<Member>,
     (machine, observer): Place,
-    log: EventLog,
-) -> Result<(), Error> {
+) -> Result<Vec<Vec<Record>>, Error> {
     let _in_touch = spawn_named("signs of life", stay_in_touch());
-    let host = machine.host(SERVER_NAME, SERVER_ADDRESSES);
-    let service = cell.workload.service(log.clone());
-    let listen = (cell.endpoint.ip.server(), ServerLimits::default());
-    let serving = Serving::begin(cell, &seed, (&machine, host, observer), listen, service)?;
-    tell(&Report::Ready { trust: serving.trust() });
+    let serving = |member: &Member| {
+        let (cell, log) = (&member.cell, EventLog::default());
+        let host = machine.host(SERVER_NAME, SERVER_ADDRESSES);
+        let service = cell.workload.service(log.clone());
+        let mut listen = cell.endpoint.ip.server();
+        listen.set_port(listen.port() + member.port);
+        let (place, listen) =
+            ((&machine, host, observer.clone()), (listen, ServerLimits::default()));
+        Ok((Serving::begin(cell, &member.seed, place, listen, service)?, log))
+    };
+    let serving = members.iter().map(serving).collect::<Result<Vec<_>, Error>>()?;
+    tell(&Report::Ready { trusts: serving.iter().map(|(serving, _)| serving.trust()).collect() });
     if let Ok(input) = io::stdin().as_fd().try_clone_to_owned() {
         // Whatever the error is: there will be no further input.
         let _ = machine.closed(input).await;
     }
-    serving.end(&log).await;
-    Ok(())
+    let mut records = Vec::new();
+    for (serving, log) in serving {
+        serving.end(&log).await;
+        records.push(log.take());
+    }
+    Ok(records)
 }
 
+/// Runs the clients of all members; returns the events of each.
 async fn drive(
-    (cell, numbers): (&PlanCell, Range<u32>),
-    seed: Seed,
+    members: Vec<Member>,
+    numbers: Range<u32>,
     (machine, observer): Place,
-    log: EventLog,
-    trust: Option<Vec<u8>>,
-) -> Result<(), Error> {
-    let scene = Scene::of(cell, &seed, environment::REAL_LEAD);
-    let host = |number: u32| {
-        let addresses = scene.addresses(cell, number);
-        machine.roaming(&phone_name(number), addresses, move_on)
-    };
-    let gate = if numbers.len() < cell.workload.phones() as usize {
+    trusts: Vec<Option<Vec<u8>>>,
+) -> Result<Vec<Vec<Record>>, Error> {
+    let is_part = |member: &Member| numbers.len() < member.cell.workload.phones() as usize;
+    let gate = if members.iter().any(is_part) {
         Some(wait_for_others as fn() -> Time)
     } else {
         exit_with_parent();
         None
     };
+    let _in_touch = spawn_named("signs of life", stay_in_touch());
+    let is_one = members.len() == 1;
+    let mut acting = Vec::new();
+    for (member, trust) in members.into_iter().zip(trusts) {
+        let (machine, observer) = (machine.clone(), observer.clone());
+        let own = member.first..member.first + member.cell.workload.phones();
+        let numbers = if is_one { numbers.clone() } else { own };
+        let log = EventLog::default();
+        let ended = log.clone();
+        let act = act(member, (numbers, gate), (machine, observer), trust, log);
+        acting.push((ended, spawn_named("member", act)));
+    }
+    let mut records = Vec::new();
+    for (log, task) in acting {
+        task.await?;
+        records.push(log.take());
+    }
+    Ok(records)
+}
+
+/// Runs the clients of one member.
+async fn act(
+    member: Member,
+    (numbers, gate): (Range<u32>, Option<fn() -> Time>),
+    (machine, observer): Place,
+    trust: Option<Vec<u8>>,
+    log: EventLog,
+) -> Result<(), Error> {
+    let Member { cell, seed, begin, stop, port, .. } = member;
+    let scene = Scene::of(&cell, &seed, environment::REAL_LEAD);
+    let host = |number: u32| {
+        let addresses = scene.addresses(&cell, number);
+        machine.roaming(&phone_name(number), addresses, move_on)
+    };
     let first = numbers.start;
     let hosts = numbers.map(host).collect();
     let trust = trust.map(Trust::from_der);
     let mut server = cell.endpoint.ip.server();
-    if let Some(port) = cell.endpoint.programs.port() {
-        server.set_port(port);
-    }
+    server.set_port(cell.endpoint.programs.port().unwrap_or(server.port()) + port);
     // Only the kernel's own TCP waits for ticks.
     let aligned = cell.endpoint.protocol.capabilities().transport == Transport::Tcp;
     let phones = Phones { first, hosts, server, trust };
     let clients = Clients { phones, observer, aligned, gate };
-    let _in_touch = spawn_named("signs of life", stay_in_touch());
-    clients.drive(cell, &seed, &machine, &log).await
+    let base = now();
+    if !begin.is_zero() {
+        sleep_until(base + begin).await;
+    }
+    let drive = clients.drive(&cell, &seed, &machine, &log);
+    let Some(stop) = stop else { return drive.await };
+    before(base + stop, drive).await.unwrap_or_else(|| {
+        log.record(now(), Event::Finished);
+        Ok(())
+    })
 }
 
 /// Waits for the clients in other processes; returns when all begin.
 fn wait_for_others() -> Time {
-    tell(&Report::Ready { trust: None });
+    tell(&Report::Ready { trusts: Vec::new() });
     let Ok(Go { at }) = order() else { std::process::exit(1) };
     exit_with_parent();
     at

@@ -12,8 +12,10 @@ use trackbed_emulator::{
 use trackbed_net::{LinkId, Network, NodeId};
 
 use super::multipath;
+use crate::crowd::{self, Member};
+use crate::logs::bytes_on;
 use crate::run::Onlooker;
-use crate::topology::{Clients, Ends, Track, phone_addresses, phone_networks, second_addresses};
+use crate::topology::{Ends, Track, phone_addresses, phone_networks, second_addresses};
 use trackbed_scenario::{Cell, NetworkPlan, SERVER_ADDRESSES};
 
 pub(super) struct Ground {
@@ -29,6 +31,8 @@ pub(super) struct Ground {
 pub(super) struct Traffic {
     /// [`Track::links`].
     links: Vec<LinkId>,
+    /// [`Track::stations`].
+    stations: Vec<LinkId>,
     remote: Remote,
     emulation: JoinHandle<io::Result<Finished>>,
     phones: NetNamespace,
@@ -40,14 +44,23 @@ pub(super) struct Traffic {
 pub(super) struct Closed {
     pub network: Network,
     pub links: Vec<LinkId>,
+    pub stations: Vec<LinkId>,
     pub certificate: Certificate,
+}
+
+impl Closed {
+    /// Bytes that each phone sent and received; empty where it has no link of its own.
+    pub fn bytes(&self) -> Vec<u64> {
+        self.stations.iter().map(|link| bytes_on(*link, &self.network)).collect()
+    }
 }
 
 impl Ground {
     /// Creates the machines of a run of `cell`, to be joined by the links of `plan`. No traffic
     /// flows yet.
-    pub fn build(cell: &Cell, plan: &NetworkPlan) -> Result<Ground, String> {
-        let (phones, networks) = (cell.workload.phones(), cell.networks());
+    pub fn build(cell: &Cell, members: &[Member], plan: &NetworkPlan) -> Result<Ground, String> {
+        let clients = crowd::clients(members);
+        let (phones, networks) = (clients.count(), clients.networks);
         if phones > PHONES_MAX {
             return Err(format!(
                 "the emulated substrate takes at most {PHONES_MAX} phones; run more in virtual time"
@@ -76,12 +89,12 @@ impl Ground {
     /// Starts the links of `plan`; `clock` gives their time, and `onlooker` sees their packets.
     pub fn open(
         self,
-        plan: &NetworkPlan,
+        (plan, members): (&NetworkPlan, &[Member]),
         (seed, onlooker): (&Seed, Option<&dyn Onlooker>),
         clock: Clock,
     ) -> Result<Traffic, String> {
         let (phones, networks) = self.who;
-        let clients = Clients::alike(phones, networks, plan);
+        let clients = crowd::clients(members);
         let mut track = Track::build(plan, &clients, seed, Ends::Edges);
         track.network.set_tap(onlooker.map(|one| one.tap(&track.links)));
         let at_home = |number| phone_networks(number, networks).concat();
@@ -103,7 +116,8 @@ impl Ground {
         let thread = std::thread::Builder::new().name("emulator".to_owned());
         let emulation = thread.spawn(|| emulator.run()).map_err(failed)?;
         let (phones, server) = (self.phones, self.server);
-        Ok(Traffic { links: track.links, remote, emulation, phones, _server: server })
+        let (links, stations) = (track.links, track.stations);
+        Ok(Traffic { links, stations, remote, emulation, phones, _server: server })
     }
 }
 
@@ -125,7 +139,7 @@ impl Traffic {
         let ended = ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let Finished { network, certificate } =
             ended.map_err(|why| format!("the links failed: {why}"))?;
-        Ok(Closed { network, links: self.links, certificate })
+        Ok(Closed { network, links: self.links, stations: self.stations, certificate })
     }
 }
 

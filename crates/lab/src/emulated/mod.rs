@@ -23,7 +23,8 @@ use trackbed_substrate::RunError;
 
 use crate::backend::Backend;
 use crate::beside::{self, Beside};
-use crate::logs::{link_events, measured};
+use crate::crowd::{self, Member};
+use crate::logs::{Log, Logs, link_events};
 use crate::run::Onlooker;
 use crate::scene::Scene;
 use crate::{environment, machine, models};
@@ -70,11 +71,15 @@ impl Emulated {
         onlooker: Option<&dyn Onlooker>,
     ) -> RunResult {
         match self.record(plan, (cell, run), onlooker) {
-            Ok((records, certificate)) => {
+            Ok((logs, certificate)) => {
                 let planned = &plan.cells[cell as usize];
+                let (outcome, answered) = logs.measured();
+                let records = logs.merged();
                 let certificate = Some(certified(&certificate, &records, planned));
-                let (outcome, answered) = measured(&records);
                 let outcome = programs::judge(planned, &records, outcome);
+                if let Some(onlooker) = onlooker {
+                    onlooker.keep(&records);
+                }
                 RunResult { cell, run, outcome, certificate, answered }
             }
             Err(why) => RunResult {
@@ -92,32 +97,35 @@ impl Emulated {
         plan: &Plan,
         (index, run): (u32, u32),
         onlooker: Option<&dyn Onlooker>,
-    ) -> Result<(Vec<Record>, Certificate), String> {
+    ) -> Result<(Logs, Certificate), String> {
         let cell = &plan.cells[index as usize];
         let seed = Seed::of_run(plan.seed, u64::from(run));
         // If the machine's load is measured, it must not be kept awake.
         let _vigil = cell.inference.is_none().then(Vigil::keep);
         let beside = Beside::prepare(cell)?;
         let scene = Scene::of(cell, &seed, environment::REAL_LEAD);
-        let ground = Ground::build(cell, &scene.network)?;
+        let members = Member::all(cell, &seed);
+        let ground = Ground::build(cell, &members, &scene.network)?;
         let is_watched = onlooker.is_some();
         let notes_windows = onlooker.is_some_and(Onlooker::wants_windows);
         let about = &self.about;
-        let all = 0..cell.workload.phones();
+        let all = 0..crowd::clients(&members).count();
         let job = |role| {
             let (about, phones) = (about.clone(), all.clone());
             Job { about, cell: index, run, role, phones, is_watched, notes_windows }
         };
         let around = (&seed, beside, onlooker);
-        let (mut records, mut finished) = play(ground, (cell, &scene), around, job)?;
-        let now = records.iter().map(|record| record.at).max().unwrap_or(Time::ZERO);
-        let events = link_events(&finished.links, &mut finished.network);
-        records.extend(events.into_iter().map(|event| Record { at: now, event }));
-        records.sort_by_key(|record| record.at);
-        if let Some(onlooker) = onlooker {
-            onlooker.keep(&records);
-        }
-        Ok((records, finished.certificate))
+        let (records, mut finished) = play(ground, (cell, &scene, &members), around, job)?;
+        let now = records.iter().flatten().map(|record| record.at).max().unwrap_or(Time::ZERO);
+        let bytes = finished.bytes();
+        let log = |(member, mut records): (Member, Vec<Record>)| {
+            records.sort_by_key(|record| record.at);
+            Log { member, records }
+        };
+        let all = members.into_iter().zip(records).map(log).collect();
+        let mut logs = Logs::of(all, &bytes, now);
+        logs.add(link_events(&finished.links, &mut finished.network), now);
+        Ok((logs, finished.certificate))
     }
 }
 
@@ -131,7 +139,8 @@ impl Backend for Emulated {
     }
 
     fn check(&self, plan: &Plan) -> Result<(), String> {
-        plan.cells.iter().try_for_each(models::refuse_virtual_only)?;
+        plan.cells.iter().try_for_each(models::refuse_bare_sctp)?;
+        plan.cells.iter().try_for_each(models::refuse_multipath_groups)?;
         models::check_here(plan)?;
         multipath::check(plan)?;
         programs::check(plan)

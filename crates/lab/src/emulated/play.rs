@@ -14,17 +14,18 @@ use super::process::Ends;
 use super::programs::{Place, Server, run_client, start_server};
 use super::spread;
 use crate::beside::{Beside, Roles};
+use crate::crowd::Member;
 use crate::run::Onlooker;
 use crate::scene::Scene;
 
-/// Executes a run of `cell` between the ends of `ground`; returns its events and the reports of the
-/// links. `job` builds the messages to this program's own ends.
+/// Executes a run of `cell` between the ends of `ground`; returns the events of each member and the
+/// reports of the links. `job` builds the messages to this program's own ends.
 pub(super) fn play(
     ground: Ground,
-    (cell, scene): (&Cell, &Scene),
+    (cell, scene, members): (&Cell, &Scene, &[Member]),
     (seed, mut beside, onlooker): (&Seed, Beside, Option<&dyn Onlooker>),
     job: impl Fn(Role) -> Job,
-) -> Result<(Vec<Record>, Closed), String> {
+) -> Result<(Vec<Vec<Record>>, Closed), String> {
     let programs = &cell.endpoint.programs;
     let server_job = job(Role::Server);
     let own_clients = match programs.client {
@@ -48,36 +49,43 @@ pub(super) fn play(
     beside.begin(Roles { client, server: server_process, ..Roles::default() })?;
     // The processes are ready: from here on only the run takes time.
     let clock = Clock::start();
-    let traffic = ground.open(&scene.network, (seed, onlooker), clock)?;
+    let traffic = ground.open((&scene.network, members), (seed, onlooker), clock)?;
     ends.follow(traffic.remote());
     let run = || {
-        let trust = match &server {
-            Some(server) => Some(server.trust.clone()),
+        let trusts = match &server {
+            Some(server) => vec![Some(server.trust.clone())],
             None => ends.serve(clock.origin())?,
         };
         let mut records = match programs.client.as_ref().zip(folder.as_ref()) {
             Some((client, folder)) => {
-                let (namespace, trust) = (traffic.phones(), trust.unwrap_or_default());
+                let trust = trusts.into_iter().next().flatten().unwrap_or_default();
+                let namespace = traffic.phones();
                 let place = Place { namespace, folder, clock, trust, onlooker };
-                run_client(client, cell, &place, || {
+                vec![run_client(client, cell, &place, || {
                     beside.check()?;
                     server.as_mut().map_or_else(|| ends.check(), Server::check)
-                })?
+                })?]
             }
-            None => ends.drive(&Start { origin: clock.origin(), trust }, || {
+            None => ends.drive(&Start { origin: clock.origin(), trusts }, || {
                 beside.check()?;
                 server.as_mut().map_or(Ok(()), Server::check)
             })?,
         };
         if server.is_some() {
             // With the account of only one end, the sums would be mistaken for the whole.
-            records.retain(|record| !matches!(record.event, Event::Transport { .. }));
+            let is_kept = |record: &Record| !matches!(record.event, Event::Transport { .. });
+            records.iter_mut().for_each(|records| records.retain(is_kept));
         }
-        records.extend(beside.end(clock.origin())?);
-        records.extend(match server {
-            Some(server) => vec![server.stop(clock)?],
+        let of_server = match server {
+            Some(server) => vec![vec![server.stop(clock)?]],
             None => ends.finish()?,
-        });
+        };
+        for (all, of_server) in records.iter_mut().zip(of_server) {
+            all.extend(of_server);
+        }
+        if let Some(first) = records.first_mut() {
+            first.extend(beside.end(clock.origin())?);
+        }
         Ok::<_, String>(records)
     };
     let records = run();

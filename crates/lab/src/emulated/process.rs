@@ -68,22 +68,22 @@ impl Ends {
         self.links = Some(links);
     }
 
-    /// Starts the server and waits until it serves; returns its certificate.
-    pub fn serve(&mut self, origin: u64) -> Result<Option<Vec<u8>>, String> {
-        self.tell(Role::Server, &Start { origin, trust: None });
+    /// Starts the server and waits until it serves; returns the certificate of each member's.
+    pub fn serve(&mut self, origin: u64) -> Result<Vec<Option<Vec<u8>>>, String> {
+        self.tell(Role::Server, &Start { origin, trusts: Vec::new() });
         match self.next(|| Ok(()))? {
-            (SERVER, Report::Ready { trust }) => Ok(trust),
+            (SERVER, Report::Ready { trusts }) => Ok(trusts),
             (end, _) => Err(self.out_of_turn(end)),
         }
     }
 
-    /// Starts the clients, waits until they have finished, and returns their events. `watch`
+    /// Starts the clients, waits until they have finished, and returns the events of each member. `watch`
     /// regularly checks a third-party server; its error ends the wait.
     pub fn drive(
         &mut self,
         start: &Start,
         mut watch: impl FnMut() -> Result<(), String>,
-    ) -> Result<Vec<Record>, String> {
+    ) -> Result<Vec<Vec<Record>>, String> {
         let number = self.tell(Role::Client, start);
         if number > 1 {
             for _ in 0..number {
@@ -99,11 +99,16 @@ impl Ends {
             let (end, report) = self.next(&mut watch)?;
             accounts[end] = self.account((end, Role::Client), report)?;
         }
-        Ok(merged(accounts.split_off(accounts.len() - number)))
+        let mut accounts = accounts.split_off(accounts.len() - number);
+        if let [only] = &mut accounts[..] {
+            return Ok(std::mem::take(only));
+        }
+        // Several processes share one member.
+        Ok(vec![merged(accounts.into_iter().flatten().collect())])
     }
 
-    /// Stops the server, and returns its events.
-    pub fn finish(&mut self) -> Result<Vec<Record>, String> {
+    /// Stops the server, and returns its events of each member.
+    pub fn finish(&mut self) -> Result<Vec<Vec<Record>>, String> {
         // The end of its input tells it to stop.
         self.processes[SERVER].input = None;
         let (end, report) = self.next(|| Ok(()))?;
@@ -115,7 +120,7 @@ impl Ends {
         &mut self,
         (end, role): (usize, Role),
         report: Report,
-    ) -> Result<Vec<Record>, String> {
+    ) -> Result<Vec<Vec<Record>>, String> {
         let (true, Report::Done { records, keys, windows }) = (self.is(end, role), report) else {
             return Err(self.out_of_turn(end));
         };

@@ -14,7 +14,8 @@ use super::conversation::Job;
 /// other, where they would not on hosts of their own.
 pub(crate) fn shares(cell: &Cell) -> Vec<Range<u32>> {
     // Warm-ups end together; foresight and inference are written for one process.
-    let is_one = cell.endpoint.handshake.begins_warm()
+    let is_one = cell.place.is_some()
+        || cell.endpoint.handshake.begins_warm()
         || cell.radio.is_some()
         || cell.inference.is_some()
         || !cell.workload.is_divisible();

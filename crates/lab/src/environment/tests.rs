@@ -10,7 +10,7 @@ use trackbed_workloads::environment::{Change, Course};
 
 use super::{REAL_LEAD, VIRTUAL_LEAD, course, under};
 use crate::testing::{events, plan, samples};
-use crate::topology::{Clients, Ends, Track, phone_addresses};
+use crate::topology::{Clients, Ends, Phones, Track, phone_addresses};
 use trackbed_archive::keep_timelines;
 use trackbed_scenario::{Cell, Plan, SERVER_ADDRESSES};
 
@@ -157,12 +157,9 @@ fn packets_overtake_one_another_where_the_scenario_says_so() {
         let plan = plan(&lively("").replace("[environment]\n", &set));
         let timeline = "at,change,value\n0 s,delay,300 ms\n1 s,delay,10 ms\n".parse().unwrap();
         let changed = under(&plan.cells[0], &Course::new(Time::ZERO, Arc::new(timeline)));
-        let mut track = Track::build(
-            &changed,
-            &Clients::alike(1, 1, &changed),
-            &Seed::of_run(1, 0),
-            Ends::Hosts,
-        );
+        let phones = vec![Phones { count: 1, access: None, priority: 1 }];
+        let clients = Clients { networks: 1, phones };
+        let mut track = Track::build(&changed, &clients, &Seed::of_run(1, 0), Ends::Hosts);
         let ends = [SERVER_ADDRESSES[0], phone_addresses(0)[0]].map(|ip| SocketAddr::new(ip, 9));
         for at in [990, 1_010] {
             let packet = UdpDatagram::emit(ends[0], ends[1], Ecn::NotCapable, &[]);

@@ -189,7 +189,10 @@ fn refusal(cell: &Cell) -> Option<String> {
         () if !cell.endpoint.programs.is_empty() => {
             "third-party programs need the emulated substrate\n  help: add --substrate emulated"
         }
-        () => return models::refuse_virtual_only(cell).err(),
+        () if cell.place.is_some() || cell.network.medium.is_some() => {
+            "groups and media need links of Trackbed\n  help: remove --substrate live"
+        }
+        () => return models::refuse_bare_sctp(cell).err(),
     };
     Some(why.to_owned())
 }

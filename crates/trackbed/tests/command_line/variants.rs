@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use super::Scratch;
 
 /// Values of a factor that give equal figures in the runs here.
-const EQUAL: &[(&str, &str, [&str; 2], &str)] = &[
-    ("train", "scheduler", ["minrtt", "ecf"], "the paths are so alike that ECF waits for none"),
-];
+const EQUAL: &[(&str, &str, [&str; 2], &str)] =
+    &[("train", "scheduler", ["minrtt", "ecf"], "the paths are so alike that ECF waits for none")];
 
 const SCENARIOS: [&str; 9] =
     ["bulk", "crowd", "hsr", "lte", "migration", "streaming", "train", "vru", "web"];
