@@ -128,7 +128,7 @@ async fn drive(
 ) -> Result<Vec<Vec<Record>>, Error> {
     let is_part = |member: &Member| numbers.len() < member.cell.workload.phones() as usize;
     let gate = if members.iter().any(is_part) {
-        Some(wait_for_others as fn() -> Time)
+        Some(wait_for_others as Gate)
     } else {
         exit_with_parent();
         None
@@ -153,10 +153,13 @@ async fn drive(
     Ok(records)
 }
 
+/// Waits for the clients in other processes.
+type Gate = fn() -> Time;
+
 /// Runs the clients of one member.
 async fn act(
     member: Member,
-    (numbers, gate): (Range<u32>, Option<fn() -> Time>),
+    (numbers, gate): (Range<u32>, Option<Gate>),
     (machine, observer): Place,
     trust: Option<Vec<u8>>,
     log: EventLog,
