@@ -22,39 +22,12 @@ use crate::ending::Ending;
 use crate::options::{RunOptions, SubstrateArgument};
 use crate::output::{self, shell_word, tell};
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed agree vru --quick --set link.delay=50ms
-  trackbed agree bulk --set protocol=tcp,quic --set workload.size=1MB --runs 20
-  trackbed agree web --until-decided --budget 10min
-  trackbed agree bulk --set protocol=tcp --runs 20 --explain 0
-
-For each cell, the mean of a metric on the emulated substrate is divided by that in virtual time. By default
-these are the metrics of its kind of traffic: page load time; start-up, loading delay and stalls of players;
-goodput of continuous flows, also around handovers; round-trip time and answers in time of messages on a
-schedule; time to a verdict; or else completion time. A metric that is zero in a run has no ratio.
-
-A cell agrees if the 90 % confidence interval of the ratio is within the margin, that is, if both one-sided
-tests at 5 % reject a larger difference. The margin is 3 % where both substrates run the same code, as with
-QUIC, and 5 % for TCP, where one side is the kernel's. Exit status 1 if a cell is different.
-
-Emulated runs include the processor time of the programs at both ends. Runs in virtual time do so only with the
-model of a device. A cell that is not equivalent is therefore compared again with virtual runs in which each
-packet takes time at both ends: the processor time of the emulated programs, divided by their packets. In these
-runs TCP's timers are also rounded up to the kernel's clock tick; otherwise they are exact in virtual time. If
-that is equivalent, the verdict is `equivalent with computing`. A correlation close to 1 means that the same
-losses and delays happened in both runs of a pair.
-
-With --until-decided, a cell is judged after 12 pairs of runs (or --runs), after half as many again, and so
-on. The intervals are wider then, so that each of the two comparisons errs in 5 % of cells over all looks
-together. The cells that are probably decided soonest go first.";
-
 mod explain;
 
 pub use explain::Unit;
 
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../help/agree.txt"))]
 pub struct Arguments {
     /// A built-in scenario or the path of a scenario file
     pub scenario: String,

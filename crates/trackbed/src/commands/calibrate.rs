@@ -11,25 +11,8 @@ use trackbed_measure::results::Document;
 use crate::ending::Ending;
 use crate::output;
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed run edge --part 'no network' --out alone
-  trackbed calibrate alone --durations frames.txt
-  trackbed run costs --out measured
-  trackbed calibrate measured --costs costs.txt
-  trackbed run edge --substrate virtual --set inference.durations=frames.txt \\
-    --set inference.costs=costs.txt --set inference.cores=4
-
-Frame durations come from cells with inference and without network. The parallel part of each frame is
-estimated from the CPU time of the inference; `trackbed infer --durations FILE` measures it directly.
-Costs come from the CPU time of clients. Several loads are needed to separate the costs of messages,
-packets and client start; several ciphers and the protocol tcp are needed for the cost of a byte. The live
-substrate does not count packets, so there all costs are attributed to messages.
-
-Exit status: 0 written, 2 bad input.";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../help/calibrate.txt"))]
 pub struct Arguments {
     /// The run directory, from the emulated or the live substrate
     pub directory: PathBuf,

@@ -19,18 +19,8 @@ use super::v2x;
 use crate::ending::Ending;
 use crate::output;
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed check my.toml drive.gpx page.har
-  trackbed check traces/*
-
-Kinds: scenarios, logs of drives (GPX, NMEA, tables), handover tables, archives of pages (HAR), manifests of
-pages, message payloads (JSON), Mahimahi traces, timetables of rates, losses and delays, captures of V2X
-messages, V2X messages and certificates. Files may be compressed with gzip. The kind is known by the
-content. A file that cannot be read has the error that a run would have; then the exit status is 1.";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../help/check.txt"))]
 pub struct Arguments {
     /// The files to check
     #[arg(required = true)]

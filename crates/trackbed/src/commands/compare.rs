@@ -12,26 +12,8 @@ use trackbed_report::contrast;
 use crate::ending::Ending;
 use crate::output;
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed compare before after
-  trackbed compare before after --metric rtt_ms --metric throughput_mbps
-  trackbed compare baseline today --no-worse-than 3% && echo ship it
-
-Cells are matched by their factors. Times are compared by medians, other metrics by means. If the seeds
-are equal, runs are compared in pairs, because run k of both had the same losses; otherwise as
-independent runs. The given confidence applies to all comparisons together (Holm). Equivalent means shown
-to be within the margin (two one-sided tests). Undecided means that more runs are needed: add --runs.
-
-In virtual time, the same seeds are the same runs. What changed in all of them is a fact, and is worse if
-it exceeds the margin, whatever other seeds would give.
-
-Lower times and higher rates are better. Exit status: 0 nothing is worse; 1 a cell is shown to be worse by
-more than the margin, is worse in every run, fails more often, is missing, or with --no-worse-than is not
-shown to be no worse; 2 bad input, or nothing could be compared; 3 the runs are too few to decide.";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../help/compare.txt"))]
 pub struct Arguments {
     /// The run directory to compare with (the baseline)
     pub first: PathBuf,

@@ -10,15 +10,9 @@ use clap_complete::Shell;
 use crate::ending::Ending;
 use crate::output::{self, shell_word, tell};
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed completions bash > ~/.local/share/bash-completion/completions/trackbed
-  trackbed completions zsh > ~/.zfunc/_trackbed
-  trackbed completions fish > ~/.config/fish/completions/trackbed.fish";
-
 /// For which shell.
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../help/completions.txt"))]
 pub struct Arguments {
     /// The shell
     #[arg(value_enum)]

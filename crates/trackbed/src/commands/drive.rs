@@ -29,30 +29,11 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 enum DriveCommand {
     /// Make one drive of the logs of a train's modems and receivers
-    #[command(after_long_help = IMPORT_EXAMPLES)]
+    #[command(after_long_help = include_str!("../../help/drive-import.txt"))]
     Import(ImportArguments),
     /// Draw a drive: map, throughput, handovers, and where a table expects them
     Show(ShowArguments),
 }
-
-const IMPORT_EXAMPLES: &str = "\
-Examples:
-  trackbed drive import A=modem1.csv B=modem2.csv gps.nmea -o monday.csv --table line.geojson
-  trackbed drive import all.csv -o monday.csv --column rate_mbps:A=lte0_mbit --column rtt_ms:A=ping0
-  trackbed run train --part foresight --unset radio.profile --unset radio.duration \\
-      --set radio.timeline=monday.csv --set radio.table=line.geojson
-
-Logs, one for each modem or one for all:
-  table     time (seconds, milliseconds since 1970, or dates), and any of: latitude and longitude;
-            rate_mbps, rate_kbps or rate_bps, rtt_ms, cell, rsrp, each with :OPERATOR where the log
-            has several. A line for each event, as simulators write them, will do. A value holds
-            until the next one.
-  GPX, NMEA positions, as for trackbed handover build
-  trace     Mahimahi's: milliseconds at which 1,500 bytes may pass; it begins with the drive
-
-The drive lasts as long as all logs. A handover is a change of the cell; it takes as long as throughput is
-zero around it, or else from the last line of the old cell to the first of the new one. Both directions
-have the same throughput and half of the round-trip time, or 20 ms if none was measured. Gaps are named.";
 
 #[derive(Debug, Args)]
 struct ImportArguments {

@@ -28,33 +28,8 @@ use crate::options::{RunOptions, SubstrateArgument, count, number};
 use crate::output::{self, shell_word, tell};
 use crate::{progress, shell};
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed drops vru --set protocol=quic
-  trackbed drops vru --set protocol=http2,http3 --pairs
-  trackbed drops vru --set protocol=quic --only 'client Initial 1' --capture
-  trackbed drops vru --substrate emulated --set protocol=http3 --set server=caddy
-  trackbed drops vru --baseline trackbed-out/vru-drops/drops.json --junit drops.xml
-
-One run of each cell shows which packets pass the link. Then each of them is lost in a run of its own, and with
---pairs also each packet that follows in that run. Random loss, damage, copies and reordering of the scenario's
-links are left out, and so are cells that differ only in them.
-
-Packets are named by what they show without keys: SYN, ClientHello, Initial+Handshake, 1-RTT, CON POST. A number
-counts the packets with this name that the same end has sent.
-
-A fault is recovered in time if the work is complete no later than the sender's timer allows: the retransmission
-timeout of RFC 6298 (TCP) or 9260 (SCTP), the probe timeout of RFC 9002 (QUIC), the first timer of RFC 9147
-(DTLS) or 7252 (CoAP). It is computed from the round-trip times that the sender can have seen. For two packets it
-is that of the first and the larger of twice that and the second's. With long transfers, a loss also makes the
-congestion window smaller, which no timer bounds: judge these by the figures.
-
-On the emulated substrate a red verdict counts only if a second run gives it too.
-
-Exit status: 0 each fault is recovered in time, or is red in the baseline too; 1 one is not; 2 bad input.";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../help/drops.txt"))]
 pub struct Arguments {
     /// A built-in scenario (see `trackbed list scenarios`) or the path of a scenario file
     pub scenario: String,

@@ -14,29 +14,8 @@ use trackbed_report::summary;
 use crate::ending::Ending;
 use crate::output::{self, no_place, tell, write_file};
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed export results > samples.csv
-  trackbed export results --table runs --out runs.csv
-  trackbed export results --format parquet --out samples.parquet
-  trackbed export results --table cells --format latex --out cells.tex
-  trackbed export results --table cells --format ndjson | jq 'select(.metric == \"completion_ms\")'
-  duckdb -c \"select protocol, avg(value) from 'samples.csv' where metric = 'rtt_ms' group by 1\"
-
-Tables:
-  samples      one row per sample: cell, its factors, run, metric, number of the sample in the run, value
-  runs         one row per run: its means, and whether and why it failed
-  cells        one row per metric and cell: mean with 95 % confidence interval, quantiles, counts
-  differences  one row per comparison with the best cell, paired by run
-
-Names of metrics end in their unit. Missing values are empty in CSV and null elsewhere. A factor is a
-DOUBLE in Parquet if it is a number in all cells, and text otherwise.
-
-Markdown and LaTeX are for papers: the table of cells as `trackbed run` prints it, a row for each cell, with
-rounded numbers and units. LaTeX needs \\usepackage{booktabs}.";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../help/export.txt"))]
 pub struct Arguments {
     /// The run directory
     pub directory: PathBuf,

@@ -17,18 +17,8 @@ use trackbed_substrate::Cancel;
 use crate::ending::Ending;
 use crate::output::{self, no_place, shell_word, tell, write_file};
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed figure results -o box.pdf
-  trackbed figure results --kind line --metric rtt --width 180mm -o rtt.pdf
-  trackbed figure results --kind ecdf --font 'TeX Gyre Heros' -o ecdf.svg > caption.txt
-
-The caption is printed. It says what the marks and intervals are, how many runs there are, and how they were
-made. A PDF contains the font; an SVG names it. Where a panel would have more than six curves, there are
-several panels.";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../help/figure.txt"))]
 pub struct Arguments {
     /// The run directory
     pub directory: PathBuf,

@@ -23,28 +23,8 @@ use crate::options::{RunOptions, count, number};
 use crate::output::{self, shell_word, tell};
 use crate::progress::{self, Stopwatch};
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed fit vru --to 'median rtt[protocol=http2, tls=1.3, handshake=new] = 23 ms +- 5 %' \\
-      --over link.delay=1ms..50ms --over link.rate=1Mbit/s..50Mbit/s
-  trackbed fit train --part 'single TCP' --to 'goodput = 2.4 Mbit/s +- 10 %' \\
-      --over radio.queue=5kB..300kB --over sack=true,false --runs 4 --budget 20min
-
---to is [mean | median | pNN] METRIC [FACTOR=VALUE, ...] = VALUE +- TOLERANCE, the tolerance in percent or in the
-metric's unit. A figure over several cells is the mean over them. --over is KEY=LOW..HIGH, or KEY=NAME,NAME,...;
-numbers whose ends differ by a factor of ten or more are searched logarithmically.
-
-The search is sequential approximate Bayesian computation: a population of settings comes nearer to the figures
-round by round, and in the end spreads over all settings that meet them. All settings have the same random numbers.
-Each setting found is run once more with others, and left out if it then misses a figure. The figures do not
-determine a key whose values found span most of its range.
-
-What was tried is kept, and the same command continues a search that was stopped.
-
-Exit status: 0 settings were found; 1 none meets all figures; 2 bad input.";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../help/fit.txt"))]
 pub struct Arguments {
     /// A built-in scenario (see `trackbed list scenarios`) or the path of a scenario file
     pub scenario: String,

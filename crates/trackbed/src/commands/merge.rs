@@ -12,24 +12,8 @@ use super::campaign::remote;
 use crate::ending::Ending;
 use crate::output::{self, shell_word, tell};
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed run vru --runs 1000 --out big --shard 1/2      on one machine
-  trackbed run vru --runs 1000 --out big --shard 2/2      on another machine
-  trackbed merge big                                      merge the shards in big into big
-  trackbed merge /mnt/a/results /mnt/b/results --out all
-  trackbed merge s3://bucket/big --out big                from an object store (see trackbed fetch)
-
-All directories must have the same version, scenario, settings and seed. A run that several directories
-contain counts once, and must be equal in all of them. The result depends neither on the order of the
-directories nor on how the runs were split: in virtual time, runs.jsonl, run.json and samples.csv equal
-those of a single campaign, byte for byte. Incomplete shards can be merged too; the missing runs are
-counted, and a later merge adds them.
-
-Exit status: 0 all runs exist, 1 some are missing or failed, 2 bad input.";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../help/merge.txt"))]
 pub struct Arguments {
     /// The run directories to merge, or one folder with the directories of shards; local or in an object store
     #[arg(required = true, value_name = "DIR")]

@@ -10,18 +10,8 @@ use trackbed_device::monitor::{Monitor, Named, Reading};
 use crate::ending::Ending;
 use crate::{interrupt, output};
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed monitor
-  trackbed monitor --role server=4711 --role inference=4712 --json > usage.ndjson
-
-A role is a process with all its descendants; processes with the same name form one role. Percentages are
-relative to one core: 400 % is four full cores. Values that this machine does not provide are omitted.
-
-Ctrl-C or SIGTERM ends it. Exit status: 0 ended or all readings taken, 2 bad input or something failed.";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../help/monitor.txt"))]
 pub struct Arguments {
     /// Watch the process PID under the name NAME; may be given several times
     #[arg(long = "role", value_name = "NAME=PID", value_parser = role)]

@@ -8,19 +8,8 @@ use trackbed_archive::{Recorded, pack};
 use crate::ending::Ending;
 use crate::output::{self, shell_word, write_file};
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed pack trackbed-out/vru -o vru.tar.gz
-  trackbed verify-results vru.tar.gz
-  tar xzf vru.tar.gz && trackbed report vru
-
-A pack is a run directory in one file, with a copy of every file that the scenario names and with SHA-256
-digests of all of them. Unpacked anywhere, it is a run directory that needs no other file. It has the
-scenario, the settings, the results, the program's version and build ID, and the folders timelines and
-captures; it lacks the folder replay. Commands and programs that a scenario starts are not packed.";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../help/pack.txt"))]
 pub struct Arguments {
     /// The run directory
     pub directory: PathBuf,

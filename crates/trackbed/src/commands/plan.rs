@@ -21,33 +21,8 @@ use crate::options::{RunOptions, SubstrateArgument, count};
 use crate::output::{self, is_url, tell};
 use cluster::{Job, Pod};
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed plan vru --set link.loss=0,1%            list the cells
-  trackbed plan vru --difference 5%                 how many runs find a difference of 5 %
-  trackbed plan sweep.toml --runs 1000 --for slurm --shards 32 --out /scratch/me/sweep > sweep.sbatch
-  sbatch sweep.sbatch
-  trackbed merge /scratch/me/sweep
-  trackbed plan vru --runs 1000 --for kubernetes --shards 32 --image registry.example.org/trackbed \\
-    --out /results > sweep.yaml
-  trackbed plan vru --runs 1000 --for kubernetes --shards 32 --image registry.example.org/trackbed \\
-    --secret bucket-key --out s3://bucket/sweep > sweep.yaml
-
-Prints the cells. On a terminal it also estimates the time that the runs will take in virtual time on this
-machine, from trial runs of about three seconds.
-
-With --difference, it makes pilot runs in virtual time (10 of each cell, or --runs), and prints how many
-runs the comparisons with the best cell need to find a difference of that share of its value.
-
-With --for, nothing is executed, and the output is a job description that executes the runs in --shards
-shards; submit it to the cluster unchanged. All machines need this version of trackbed and shared storage:
-an object store (s3://, gs://, az://), a shared folder (Slurm), or a volume that several pods can write to
-(Kubernetes). Credentials of a store come from the environment of the submission (Slurm), or from a secret
-with entries such as AWS_ACCESS_KEY_ID (Kubernetes). Files named with --set need absolute paths, or paths
-relative to the folder of the submission.";
-
 #[derive(Clone, Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../help/plan.txt"))]
 pub struct Arguments {
     /// A built-in scenario (see `trackbed list scenarios`) or the path of a scenario file
     pub scenario: String,

@@ -13,33 +13,8 @@ use super::phad::LogFormat;
 use crate::ending::Ending;
 use crate::{interrupt, output};
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed relay --transparent 0.0.0.0:7462
-  trackbed relay --transparent 0.0.0.0:7462 --print-rules wlan0 | sh
-  trackbed relay --socks 192.168.1.1:1080 --metrics 127.0.0.1:9473
-  curl --proxy socks5h://192.168.1.1:1080 https://example.org/
-
-What it does: passengers' programs speak TCP over the train's Wi-Fi; the relay dials each destination
-by a Multipath TCP socket of the kernel, over all operators that have an endpoint (`ip mptcp
-endpoint`). Destinations that speak no MPTCP are reached by one operator, and counted. With `trackbed
-phad` beside it the router is whole.
-
-A transparent front takes what the firewall leads to it, whatever its destination; programs notice
-nothing. --print-rules prints the commands for nftables and iproute2, and those that take them back.
-It takes CAP_NET_ADMIN. A SOCKS5 front (RFC 1928, CONNECT) takes what clients ask for, by address or
-name, without password; let only your own network reach it. Neither connects to the relay's own
-addresses, to link-local ones or to a cloud's metadata, except those of --allow.
-
-Ends and aborts go through to the other side, and who does not read is not read for. A connection
-that can be reached by a transparent front only, but not at its destination, is reset. The destination
-sees the router's address.
-
-SIGTERM or Ctrl-C: no new connections, and those that are open may finish (--drain); a second one
-ends at once. Exit status: 0 ended by a signal, 2 bad input or something failed.";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../help/relay.txt"))]
 #[command(group(ArgGroup::new("fronts").args(["transparent", "socks"]).required(true).multiple(true)))]
 pub struct Arguments {
     /// Accept connections here that the firewall redirects (TPROXY); may be given twice, for IPv4 and

@@ -15,23 +15,8 @@ use crate::ending::Ending;
 use crate::options::number;
 use crate::output::{self, shell_word, spare_results, tell};
 
-const EXAMPLES: &str = "\
-Example:
-  trackbed replay trackbed-out/vru 3 17
-  wireshark trackbed-out/vru/replay/cell-3-run-17/phone.pcapng
-
-Files written:
-  phone.pcapng     packets at the phones' end of the shared link, with the TLS keys in the file
-  server.pcapng    the same at the server's end
-  dropped.pcapng   packets that the link dropped, each with the reason
-  tls-keys.log     the TLS keys in the SSLKEYLOGFILE format
-  *.sqlog          a qlog trace of each QUIC connection, for qvis
-
-The repeated run is identical to the original, to the nanosecond, and is compared with the result in the
-directory; exit status 2 if they differ.";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../help/replay.txt"))]
 pub struct Arguments {
     /// The run directory
     pub directory: PathBuf,

@@ -24,18 +24,8 @@ use crate::output::{self, no_place, shell_word, tell, write_file, write_own};
 use crate::patience::Patience;
 use crate::shell;
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed report trackbed-out/vru --open
-  trackbed report results --out results.html
-  trackbed report results --methods
-  trackbed run vru --report
-
-The report is one file that needs no network: tables with confidence intervals, distributions, sweeps,
-differences, outliers, and how everything was measured. Each figure can be saved as SVG, PNG and CSV.";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../help/report.txt"))]
 pub struct Arguments {
     /// The run directory
     pub directory: PathBuf,

@@ -10,33 +10,8 @@ use crate::ending::Ending;
 use crate::options::RunOptions;
 use crate::output::{self, tell};
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed run vru                                   the unchanged scenario
-  trackbed run vru --set link.loss=0 --set link.delay=20ms
-  trackbed run bulk --set link.loss=0,0.01%,0.1%     a sweep of the packet loss
-  trackbed run vru --set protocol=quic,http3 --set workload.phones=100 --runs 10
-  trackbed run my.toml --out results --json > results.json
-  trackbed run vru --set link.loss=1% --until 'completion_ms 2%' --runs-max 5000
-  trackbed run my.toml --until 'p99 rtt < 30 ms decided'
-  trackbed run my.toml --runs 1000 --out big --shard 1/2     half of it (see trackbed merge)
-  trackbed run vru --substrate emulated --runs 10    on the kernel, in real time
-  trackbed run vru --quick --substrate emulated --set protocol=http2 --set server=trackbed,nginx
-
-A setting with several values becomes an axis. Each combination of values is a cell. Run k of every cell
-has the same losses and delays, so differences between cells are paired by run. Intervals are 95 %
-confidence intervals of the mean over runs.
-
-The run directory contains
-  about.json   the command, the settings and the scenario's text, enough to repeat everything
-  runs.jsonl   the result of each run, written as soon as it ends, and sorted at the end
-  run.json     the document that --json prints, updated about every second
-  samples.csv  every sample of every metric
-
-Ctrl-C or SIGTERM keeps the finished runs; the same command with the same --out continues.";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../help/run.txt"))]
 pub struct Arguments {
     /// A built-in scenario (see `trackbed list scenarios`) or the path of a scenario file
     pub scenario: String,

@@ -13,24 +13,9 @@ use super::phad::LogFormat;
 use crate::ending::Ending;
 use crate::interrupt;
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed serve                                     on one machine
-  scp there:trackbed-ticket.json .                   on the other one
-  trackbed run vru --substrate live --server there --ticket trackbed-ticket.json
-
-The server of every run is the protocol and the workload that the scenario says, for as long as the run
-takes, and for the client's machine alone. Who may ask is who has the ticket: a file with a secret and
-the server's certificate, written anew at each start, readable by its owner only. Let two ports through
-a firewall: --port (TCP), by which runs are asked for, and --data-port (TCP and UDP).
-
-One run at a time. A scenario that names files is refused: the server reads none for others.
-
-SIGTERM or Ctrl-C ends it. Exit status: 0 ended by a signal, 2 bad input or something failed.";
-
 /// Where to listen, and how much clients may ask.
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../help/serve.txt"))]
 pub struct Arguments {
     /// The address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "0.0.0.0")]

@@ -27,29 +27,9 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum V2xCommand {
     /// Decode signed messages or a certificate (IEEE 1609.2, TS 103 097) to JSON
-    #[command(after_long_help = DECODE_EXAMPLES)]
+    #[command(after_long_help = include_str!("../../help/v2x-decode.txt"))]
     Decode(DecodeArguments),
 }
-
-const DECODE_EXAMPLES: &str = "\
-Examples:
-  trackbed v2x decode cam.oer
-  xxd -p cam.oer | trackbed v2x decode -
-  tcpdump -i wlan0 -w - | trackbed v2x decode -
-  trackbed v2x decode drive.pcapng --verify --roots authorities.oer
-
-FILE contains one message or one certificate, binary or in hexadecimal (also with 0x or colons), or is a
-capture (pcap or pcapng) of GeoNetworking or WSMP, whatever carries these: its signed messages are a list,
-and the other packets are counted. \"data\" contains a message's fields under
-the names of the standard (JSON encoding rules), \"payload\" the fields of the CAM, DENM or BSM in it. The
-names of certificates are computed.
-
-With --verify, \"verdict\" is valid, invalid with a \"reason\", or unknown: the certificate was not received
-before, or the application is none of CAM, DENM and BSM. \"cpu_us\" is the processor time of all checks. A message
-of a capture is judged at the time of its packet, one without such a time at that of its signature. The place of the
-receiver does not matter.
-
-Exit status: 0 success, 1 a message is invalid, 2 bad input or something failed.";
 
 #[derive(Debug, Args)]
 pub struct DecodeArguments {

@@ -18,22 +18,8 @@ use crate::output::{self, shell_word, tell};
 use crate::patience::Patience;
 use crate::{chosen, interrupt, progress};
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed verify-results results
-  trackbed verify-results results --sample 1000 --draw 7
-  trackbed verify-results results.tar.gz
-
-Executes a random sample of the runs again and compares the results with those in the directory, to the
-last digit. A pack (see trackbed pack) is unpacked to a temporary folder, and its files must have the
-recorded digests. Emulated and live runs cannot be repeated: of their packs, the digests are checked. Also computes run.json from all results and compares it with the existing file. This checks
-results from other machines. Repeating ends after an hour, or when it takes half of the memory. The digest is SHA-256 over all results in the order of cells and runs, so
-directories with equal results have equal digests.
-
-Exit status: 0 everything matches, 1 something differs, 2 bad input, such as a pack with a changed file.";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../help/verify-results.txt"))]
 pub struct Arguments {
     /// The run directory, or a pack of one
     pub directory: PathBuf,

@@ -12,16 +12,9 @@ use trackbed_report::{Align, Table};
 use crate::ending::Ending;
 use crate::output;
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed doctor
-  trackbed doctor --json
-
-Nothing is installed or changed. Exit status 0, whatever is missing: virtual time always works.";
-
 /// How to print.
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../../help/doctor.txt"))]
 pub struct Arguments {
     /// Print one JSON document in place of a table
     #[arg(long)]

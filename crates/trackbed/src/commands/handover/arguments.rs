@@ -16,59 +16,15 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum HandoverCommand {
     /// Learn a table from simulated rides, or from logs of real drives
-    #[command(after_long_help = BUILD_EXAMPLES)]
+    #[command(after_long_help = include_str!("../../../help/handover-build.txt"))]
     Build(Box<BuildArguments>),
     /// Show the ranges of a table, and draw them along the track
-    #[command(after_long_help = SHOW_EXAMPLES)]
+    #[command(after_long_help = include_str!("../../../help/handover-show.txt"))]
     Show(ShowArguments),
     /// Merge several tables into one, and drop ranges without recent handovers
-    #[command(after_long_help = MERGE_EXAMPLES)]
+    #[command(after_long_help = include_str!("../../../help/handover-merge.txt"))]
     Merge(MergeArguments),
 }
-
-const BUILD_EXAMPLES: &str = "\
-Examples:
-  trackbed handover build -o table.geojson          50 rides each way, two operators, 3GPP figures
-  trackbed handover build --profile ns3 --speed '300 km/h' --rides 50 --seed 1 -o table.geojson
-  trackbed handover build --track line.gpx --stations stations.csv --set hysteresis='2 dB' -o t.geojson
-  trackbed handover build --track line.gpx --log monday.csv --log tuesday.nmea -o table.geojson
-
-Without --log, rides are simulated with a radio model. Its settings (--set KEY=VALUE) are:
-  profile, track, length, speed, speed-profile, stations, spacing, distance, shift, rate, delays,
-  path-loss, power, shadowing, variation, shadow-distance, interference, measurement-period, filter,
-  a3-offset, hysteresis, time-to-trigger, forwarding, landscape, gps-error, gps-correlation, gps-lag
-An error for an unknown or invalid setting names the valid ones. The landscape decides where radio
-shadows are; the seed decides what differs from ride to ride.
-
-With --log, a handover is a position whose serving cell differs from that of the previous position.
-Log formats, also compressed with gzip:
-  table  latitude (lat) and longitude (lon, lng, long); if known time (time_s, timestamp),
-         speed_m_s or speed_km_h, cell:NAME and rsrp:NAME by operator, or cell (cell_id,
-         cellid) and rsrp (rsrp_dbm) of one; for other headings: --column
-  GPX    points with extensions <cell operator=\"NAME\">17</cell>, <rsrp operator=\"NAME\">-93</rsrp>
-  NMEA   RMC and GGA sentences, and $PTRKC,NAME,CELL,RSRP*hh before them
-Where a log reverses direction, a new ride begins. Without --track, the first log is the track. Positions
-without coordinates, and those that no train reaches (540 km/h), are skipped and counted.
-
-A table is GeoJSON, which any map tool can show. Its schema is docs/handover-table.schema.json.";
-
-const SHOW_EXAMPLES: &str = "\
-Examples:
-  trackbed handover show table.geojson
-  trackbed handover show table.geojson --operator A --svg table.svg
-
-The curve is the mean received power (RSRP) of the serving cell along the track, where it is known.
-> marks ranges of trains that travel forward (rising chainage), < those that travel backward. The age of
-a range is the number of rides since the last handover in it. Ranges in which fewer than a tenth of the
-latest 50 rides had a handover are not used.";
-
-const MERGE_EXAMPLES: &str = "\
-Examples:
-  trackbed handover merge table.geojson today.geojson -o table.geojson
-  trackbed handover merge a.geojson b.geojson c.geojson -o all.geojson --max-age 200
-
-Give the oldest table first: ride numbers continue from each table to the next. All tables must be for
-the same track. The output may be one of the inputs; it is replaced atomically.";
 
 #[derive(Debug, Args)]
 pub struct BuildArguments {

@@ -11,40 +11,8 @@ use trackbed_inference::runtime::{Provider, RuntimeKind};
 
 use crate::commands::phad::duration;
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed infer                                     the generated model on generated frames
-  trackbed infer --model yolo11n.onnx --frames MOT17-05-SDP --threads 4 --detections found.txt
-  trackbed infer --model yolo11n.onnx --frames street.mp4 --once --detections found.ndjson
-  trackbed infer --duration 30s --durations frames.txt --json > infer.json
-  trackbed infer --exec -- ./my-tensorrt-pipeline    a program that prints a line for each frame
-  trackbed infer --write-model yolo11n-random.onnx
-
-The model is run by ONNX Runtime, which you install: `pip install onnxruntime`. It is searched for in
---library, ORT_DYLIB_PATH, the active virtual environment, the packages of python3, and the system's
-folders. `onnxruntime-gpu` adds --provider cuda and tensorrt. Without ONNX Runtime, rten runs the model;
-it is slower and needs no installation. Released builds of trackbed contain rten; other builds need
-`--features rten`.
-
-A model takes one image [1, 3, height, width] of floats. Detections are read from the outputs of YOLO
-version 8 and later ([1, 4 + classes, places]); other models are only run and timed. The generated model
-has the size and shape of YOLO11n and random weights, so its detections are meaningless.
-
-Each frame is loaded, scaled to the input, run and searched for boxes; the next one follows at once.
-Frames per second and latencies include all of these steps. After the last frame, the first one follows
-again. With --exec, a frame lasts from one line of the program to the next; the first line means that the
-program is ready. The program and all processes that it has started end with this command.
-
---events writes one JSON object per line, for a parent process: {\"event\":\"ready\"}, an
-{\"event\":\"frame\"} for each frame with begin_ns and end_ns by CLOCK_MONOTONIC, and {\"event\":\"end\"}.
---durations writes the times of the frames after the warm-up as text: \"threads N\", then a line \"frame
-SERIAL PARALLEL\" for each frame, in nanoseconds on one thread and on all threads.
-
-SIGTERM or Ctrl-C prints the results so far. Exit status: 0 done, 2 bad input or something failed, 130
-interrupted.";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../../help/infer.txt"))]
 pub struct Arguments {
     /// Run the ONNX model in FILE, or "generated": a model of YOLO11n's size with random weights
     #[arg(long, value_name = "FILE|generated", default_value = "generated")]

@@ -16,35 +16,8 @@ fn published(text: &str) -> Result<SocketAddr, &'static str> {
     address.ok_or("write a port, 8080, or an address and a port, 0.0.0.0:8080")
 }
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed link --rate 50mbit --delay 10ms --loss 0.3% -- curl https://example.org/
-  trackbed link --delay 30ms -- curl http://100.64.0.1:8000/   a server on this machine
-  trackbed link --delay 30ms --publish 8080 -- ./my-server   a server behind the link, at http://127.0.0.1:8080/
-  trackbed link --delay 40ms --up rate=5mbit --down rate=50mbit -- chromium
-  trackbed link --set 'delay={ normal = { mean = \"20 ms\", deviation = \"5 ms\" } }'
-  trackbed link --netem 'delay 60ms 30ms loss 1% rate 10mbit limit 100' -- ./my-player
-  trackbed link --rate 10mbit --at '30s rate=1mbit' --at '60s rate=10mbit' -- ./my-player
-  trackbed link --delay 5ms -- trackbed link --rate 8mbit --queue 64kB -- ping -c 3 100.64.0.1
-
-The command runs in its own network namespace (Linux; no root needed if the system lets users create
-namespaces). Its interface \"link\" has the addresses 100.64.0.2 and fd74:7261::2; the other end of the
-link has 100.64.0.1 and fd74:7261::1. Up is the direction from the command to the outside.
-
-A gateway at the outer end forwards TCP, UDP and DNS to wherever this machine can reach, and pings if you
-may ping (net.ipv4.ping_group_range). 100.64.0.1 and fd74:7261::1 stand for this machine's 127.0.0.1 and
-::1. The gateway opens a new connection for each flow, so TCP connections over the link end at the gateway.
-With --isolated, nothing is forwarded. Inside another link, traffic is forwarded through that link.
-
-Delays are one-way and apply to each direction. A rate counts IP packets; the queue in front of it holds
-100 packets by default (--queue). --set, --up and --down accept every key of a scenario's [link]: see
-`trackbed list links` and `trackbed list keys`.
-
-Exit status: that of the command, or 128 + n if signal n ended it; 125 if the link failed, 126 or 127
-if the command could not be run. All processes that the command has started end with it.";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../../help/link.txt"))]
 pub struct Arguments {
     /// Set the rate of both directions, for example 50mbit
     #[arg(long, value_name = "RATE")]

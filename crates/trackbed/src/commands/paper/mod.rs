@@ -23,16 +23,8 @@ use crate::options::{RunOptions, SubstrateArgument, count};
 use crate::output::{self, shell_word, tell};
 use crate::shell;
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed paper vru
-  trackbed paper vru --runs 100 --json
-  trackbed paper vru --unknowns                      on what do the claims depend?
-  trackbed paper vru --settings 60                   the same from runs of 60 settings, kept and continued
-  trackbed paper all --page papers.md                every paper, in virtual time";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../../help/paper.txt"))]
 pub struct Arguments {
     /// The scenario that reproduces a paper (see `trackbed list scenarios`), or all
     pub name: String,

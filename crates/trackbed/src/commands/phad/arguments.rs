@@ -14,47 +14,8 @@ use trackbed_router::phad::paths::Operator;
 
 use crate::output;
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed phad --table line.geojson --operator A=wwan0 --operator B=wwan1
-  trackbed phad --config /etc/trackbed/phad.toml --log json --metrics 127.0.0.1:9472
-  trackbed phad --config /etc/trackbed/phad.toml --check       check the configuration
-  trackbed phad --config /etc/trackbed/phad.toml --dry-run     change nothing in the kernel
-  trackbed phad --restore                                      clean up after a crash
-
-How it works: a train's handovers recur at the same places. Shortly before the train enters a range of
-the handover table (`trackbed handover`), phad turns the operator's MPTCP endpoint into a backup. The
-kernel signals this to the peers of all connections (MP_PRIO), which then send over the other operators.
-After the range, phad clears the backup flag and repeats the signal until data arrives.
-
-Requirements: Linux 5.16 or later with MPTCP; CAP_NET_ADMIN; connections under the kernel's path
-manager (sysctl net.mptcp.pm_type=0); an endpoint for each operator, such as
-  ip mptcp limits set subflow 2 add_addr_accepted 2
-  ip mptcp endpoint add 10.1.0.2 dev wwan0 subflow
-  ip mptcp endpoint add 10.2.0.2 dev wwan1 subflow
-and routes by source address. Programs without MPTCP can use `trackbed relay`. Data that a sender has
-already mapped to an operator when MP_PRIO arrives still uses that operator. Limit the send buffer there
-(net.ipv4.tcp_wmem, SO_SNDBUF) to one or two round trips of data, so that this takes less than the lead.
-
-Guarantees: phad never makes all operators backups, nor the last one that works. It clears every flag
-that it has set when it exits, when there are no positions for 3 s (--fix-timeout), when the train is off
-the track, and when the train stands still (--hold-max). If phad is killed, its next start clears the
-flags, or --restore does (ExecStopPost= of the service). A changed table is read again, also on SIGHUP;
-if the new table is damaged, the old one stays in use.
-
-The configuration file is TOML. Its keys are the long options without the dashes, and a table of operators:
-  table = \"/var/lib/trackbed/line.geojson\"
-  gpsd = \"127.0.0.1:2947\"
-  lead = \"300 ms\"
-  [operators]
-  A = \"wwan0\"
-  B = \"wwan1\"
-Command-line options override the file; --operator replaces all its operators.
-
-Exit status: 0 ended by a signal or check passed, 2 bad input or something failed.";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../../help/phad.txt"))]
 pub struct Arguments {
     /// Read options from FILE (TOML)
     #[arg(long, value_name = "FILE")]

@@ -30,28 +30,8 @@ use document::{BatchDocument, CellDocument, LibraryDocument};
 use library::{BATCH, Library, LibraryName};
 use signed::Workload;
 
-const EXAMPLES: &str = "\
-Examples:
-  trackbed verify
-  trackbed verify --library openssl --count 100000
-  trackbed verify --slow-cores 1 --slowdown 3 --division static,dynamic --threads 2
-  trackbed verify --library trackbed --threads 2 --batch 128 --seconds 10 --json
-
-This repeats ETRI's measurement of 2018: a fixed number of ECDSA verifications on P-256, divided among
-threads. It prints Tables 2 and 3 of the study for this machine, beside the study's two boards. As with the
-study's ECDSA_verify, digests are precomputed: the times include neither hashing nor decoding messages.
-Keys are parsed beforehand. `trackbed` also has precomputed tables, so its figures are for known vehicles;
-those of `trackbed-new-keys` are for unknown ones. One signature in twenty is forged, and every verdict is
-checked.
-
-Times are wall-clock times, from the first thread's start to the last thread's end. Percentages relate to one
-thread's processor time. If other programs took more than 5 % of the cores' time from a measurement, the
-result is withheld, and the busiest of them is named: run this on an idle machine.
-
-Exit status: 0 all verdicts were right, 1 a verdict was wrong, 2 bad input or something failed.";
-
 #[derive(Debug, Args)]
-#[command(after_long_help = EXAMPLES)]
+#[command(after_long_help = include_str!("../../../help/verify.txt"))]
 pub struct Arguments {
     /// Measure the libraries NAME, separated by commas [default: all available ones]
     #[arg(long, value_enum, value_name = "NAME", value_delimiter = ',')]
