@@ -16,16 +16,14 @@ fn measured() -> Scratch {
 #[test]
 fn the_cell_that_meets_a_need_is_named_with_its_reason() {
     let scratch = measured();
-    let advise = |words: &str, need: &str| {
-        Ended::of(scratch.command(&format!("advise results {words} --need")).arg(need))
-    };
-    let Ended { stdout: text, status, .. } = advise("", "completion < 35 ms");
+    let Ended { stdout: text, status, .. } =
+        scratch.trackbed("advise results --need 'completion < 35 ms'");
     assert_eq!(status, 0, "{text}");
     assert!(text.contains("Best: quic. 1 of 2 cells meet the need."), "{text}");
     assert!(text.contains("quic meets it: mean completion 31."), "{text}");
     assert!(text.contains("http2 fails it: mean completion 40."), "{text}");
 
-    let ended = advise("--json", "completion < 20 ms");
+    let ended = scratch.trackbed("advise results --json --need 'completion < 20 ms'");
     assert_eq!(ended.status, 1);
     let advice = ended.json();
     assert_eq!(advice["cells"][0]["verdict"], "fails");
@@ -33,24 +31,11 @@ fn the_cell_that_meets_a_need_is_named_with_its_reason() {
     assert_eq!(advice["needs"][0], "mean completion < 20 ms");
     assert!(advice["cells"][0]["findings"][0]["measured"]["value"].as_f64().unwrap() > 30.0);
 
-    let ended = advise("--baseline protocol=http2", "completion < 0.8 baseline");
-    assert_eq!(ended.status, 0, "{}", ended.stdout);
+    let need = "--need 'completion < 0.8 baseline'";
+    scratch.succeed(&format!("advise results --baseline protocol=http2 {need}"));
 }
 
 #[test]
 fn what_cannot_be_understood_is_pointed_at() {
-    let scratch = measured();
-    for (need, parts) in [
-        (
-            "p99 rtt < 50 km",
-            &["\np99 rtt < 50 km\n             ^^\n", "is not a unit of a time"][..],
-        ),
-        ("plt < 50 ms", &["plt_ms was not measured in these runs; available:"]),
-        ("complexion < 1 s", &["did you mean completion_ms?"]),
-    ] {
-        Ended::of(scratch.command("advise results --need").arg(need)).refused(parts);
-    }
-    scratch.refuse("advise nowhere --need lost=0", &["this is not a run directory"]);
-    scratch.refuse("advise results", &[]);
-    scratch.refuse("advise results --need rtt<1s --baseline nothing", &["protocol=none"]);
+    measured().refuse_all("advise");
 }

@@ -63,20 +63,6 @@ fn a_directory_that_is_repeated_starts_none() {
 #[test]
 fn agree_says_what_it_cannot_decide_or_explain() {
     let scratch = Scratch::new();
-    for (words, expected) in [
-        ("--budget 1min", "--until-decided"),
-        ("--until-decided --budget 0s", "write a time above zero"),
-        ("--until-decided --budget soon", "10 ms"),
-        ("--until-decided --runs 3", "must be 6 or more"),
-        ("--until-decided --runs 20 --runs-max 10", "--runs-max (10)"),
-        ("--until-decided --explain 0", "cannot be used with"),
-        ("--until-decided --capture 0:1000", "there is no run 1000; write a run from 0 to 999"),
-        ("--explain x", "for example 3 or 3:17"),
-        ("--explain 0:", "for example 3 or 3:17"),
-        ("--explain 99", "there is no cell 99; write a cell from 0 to "),
-        ("--explain 0:1000", "there is no run 1000; write a run from 0 to 999"),
-    ] {
-        scratch.refuse(&format!("agree vru {words}"), &[expected]);
-    }
+    scratch.refuse_all("agree");
     assert!(scratch.entries("").is_empty(), "something was begun");
 }

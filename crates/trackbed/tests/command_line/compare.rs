@@ -167,18 +167,7 @@ fn what_cannot_be_compared_is_refused() {
     scratch.succeed("run a.toml --set link.delay=1ms,2ms --out foreign");
     run(&scratch, "damaged", "");
     scratch.write("damaged/run.json", "{\"cells\": 3}");
-    for (words, why) in [
-        ("before missing", "missing: this is not a run directory"),
-        ("before empty", "empty: this is not a run directory"),
-        ("before foreign", "no cell with the same factors"),
-        ("before damaged", "run.json is damaged"),
-        ("before before --metric speed", "no metric speed; `trackbed list metrics`"),
-        ("before before --margin x", "write a percentage or a time"),
-        ("before before --confidence 100%", "95%"),
-        ("before", "<SECOND>"),
-    ] {
-        scratch.refuse(&format!("compare {words}"), &[why]);
-    }
+    scratch.refuse_all("compare");
 }
 
 /// 24 x 2^(1 - 10) is 4.7 %, with 9 runs it is 9.4 %; other seeds make no same runs.
@@ -207,17 +196,15 @@ fn six_runs_cannot_decide_and_the_same_runs_need_no_test() {
     assert_eq!(compare(&scratch, "before slower --margin 300ms").0, 0);
     assert_eq!(compare(&scratch, "slower before").0, 3);
     // Times are compared by medians, as `run` does; of a run's single value, that is its median.
-    let of = |metric: &str| {
-        let mut command = scratch.command("compare before slower --json --metric");
-        Ended::of(command.arg(metric))
-    };
-    let again: Value = serde_json::from_str(&of("median completion").stdout).unwrap();
+    let of = "compare before slower --json --metric";
+    let again = scratch.trackbed(&format!("{of} 'median completion'")).json();
     let key = |document: &Value, name: &str| document["cells"][0][name].clone();
     assert_eq!(key(&found, "statistic"), "median");
     assert_eq!(key(&again, "metric"), "p50 completion_ms");
     for name in ["difference", "interval", "p_adjusted"] {
         assert_eq!(key(&found, name), key(&again, name));
     }
-    of("p99 completion").refused(&["a run of one side has 1 of at least 100 values"]);
-    of("p99 speed").refused(&["no metric p99 speed"]);
+    let few = "a run of one side has 1 of at least 100 values";
+    scratch.refuse(&format!("{of} 'p99 completion'"), &[few]);
+    scratch.refuse(&format!("{of} 'p99 speed'"), &["no metric p99 speed"]);
 }

@@ -27,23 +27,18 @@ fn completions_and_manual_pages_have_every_command() {
             assert!(script.contains(command), "{shell}: {command}");
         }
     }
-    scratch.refuse("completions fihs", &["fish"]);
     scratch.succeed("man pages/man1");
     for page in ["trackbed", "trackbed-run", "trackbed-handover-build", "trackbed-doctor"] {
         assert!(scratch.read(&format!("pages/man1/{page}.1")).contains(".TH "), "{page}");
     }
-    scratch.write("file", "");
-    scratch.refuse("man file/pages", &["cannot write manual pages into file/pages"]);
 }
 
 #[test]
 fn keys_are_listed_by_table_and_removed_by_name() {
     let scratch = Scratch::new();
     assert!(scratch.succeed("list keys link.loss").stdout.contains("  link.loss = \"0.3 %\""));
-    scratch.refuse("list keys link.lss", &["did you mean link.loss?"]);
-    scratch.refuse("list keys bandwidth-of-everything", &["trackbed list keys"]);
     let plain = scratch.succeed("plan vru --set link.loss=0").stdout;
     assert_eq!(scratch.succeed("plan vru --unset link.loss").stdout, plain);
-    scratch.refuse("plan vru --unset link.los", &["--unset", "did you mean link.loss?"]);
-    scratch.refuse("plan vru --unset link.loss --set link.loss=1%", &["both set and removed"]);
+    scratch.write("file", "");
+    scratch.refuse_all("lists");
 }

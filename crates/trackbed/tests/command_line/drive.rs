@@ -7,7 +7,7 @@ use trackbed_core::Time;
 use trackbed_railway::motion::Track;
 use trackbed_railway::radio::{LinkDirection, RadioTimeline, Service, timelines_from_text};
 
-use crate::support::Scratch;
+use crate::support::{Scratch, cases};
 
 /// What the model of a railway does to the links is exported as logs of three devices, imported, and ridden again.
 #[test]
@@ -111,23 +111,9 @@ fn positions(signal: &str) -> String {
 #[test]
 fn logs_that_make_no_drive_are_refused_with_the_line_or_the_remedy() {
     let scratch = Scratch::new();
-    let rows = "time,mbps\n1,20\n2,21\n3,20\n";
-    let refused = [
-        ("A=a.csv", "time,mbps\n1,20\n2,-3\n", "line 3: \"-3\" cannot be right"),
-        ("A=a.csv", "time,mbps\n1,20\n2,fast\n", "line 3"),
-        ("A=a.csv", "# notes\n\ntime,mbps\n1,20\n2\n", "line 5"),
-        ("A=a.csv", "time,mbps\n1,20\nsoon,3\n", "line 3: \"soon\" is not a valid time"),
-        ("a.csv", rows, "without an operator; write NAME=FILE"),
-        ("A=a.csv", "time,rtt_ms\n1,20\n2,30\n", "no throughput of A"),
-        ("A=a.csv", "time,mbps,cell\n2,20,7\n1,21,8\n", "not in order of time"),
-        ("A=a.csv", "mbps\n20\n", "no time or time_s"),
-        ("A=a.csv B=b.csv", rows, "do not overlap: throughput of A 1 to 3 s, throughput of B 11"),
-        ("A=a.csv --column cell=id", rows, "--column cell=id: no log has this heading"),
-        ("a.csv", "0\n1\n7\n", "a trace has no operator"),
-        ("A=a.csv --table t", rows, "the logs have no positions"),
-    ];
     scratch.write("b.csv", "time,mbps\n11,20\n12,21\n");
-    for (logs, text, why) in refused {
+    for row in cases("drive") {
+        let [logs, text, why] = row[..] else { panic!("{row:?}") };
         scratch.write("a.csv", text);
         scratch.trackbed(&format!("drive import {logs} -o d.csv")).says(2, &[why]);
     }

@@ -59,16 +59,5 @@ fn copies_cost_nothing_and_late_packets_their_delay() {
 fn bad_input_is_refused_with_the_remedy() {
     let scratch = scenario();
     scratch.write("bad.json", "{}");
-    for (words, expected) in [
-        ("drops a.toml --baseline bad.json", "give the drops.json of an earlier search"),
-        ("drops a.toml --substrate live", "use --substrate virtual or emulated"),
-        ("drops train --quick", "give the scenario a [link]"),
-        ("drops a.toml --set link.up.rate=0", "rate"),
-        ("drops a.toml --packets 0", "packets"),
-        ("drops a.toml --only nothing", "no fault has such a packet"),
-    ] {
-        let ended = scratch.trackbed(words);
-        assert_eq!(ended.status, 2, "{words}: {}", ended.stdout);
-        assert!(ended.stderr.contains(expected), "{words}: {}", ended.stderr);
-    }
+    scratch.refuse_all("drops");
 }

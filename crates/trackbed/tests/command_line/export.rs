@@ -99,14 +99,5 @@ fn tables_for_papers_are_those_that_are_printed() {
 
 #[test]
 fn what_cannot_be_exported_is_refused() {
-    let scratch = scratch();
-    for (words, why) in [
-        ("export missing", "this is not a run directory"),
-        ("export out --format xls", "csv, ndjson"),
-        ("export out --format latex", "add --table cells"),
-        ("export out --out /nowhere/file.csv", "cannot write /nowhere/file.csv"),
-        ("export out --out /dev/full", "cannot write /dev/full"),
-    ] {
-        scratch.refuse(words, &[why]);
-    }
+    scratch().refuse_all("export");
 }

@@ -34,30 +34,5 @@ fn what_cannot_be_drawn_is_refused_with_a_remedy() {
     let scratch = scenario();
     scratch.succeed("run a.toml --out out");
     scratch.trackbed("run a.toml --set link.loss=1 --set workload.timeout=1s --out lost");
-    for (words, why) in [
-        ("missing -o x.pdf", "this is not a run directory"),
-        ("lost -o x.pdf", "there is nothing to draw: no run has a result"),
-        (
-            "out --metric plt_ms -o x.pdf",
-            "\"plt_ms\"; give one of these with --metric: age_of_information_ms,",
-        ),
-        ("out --kind line -o x.pdf", "use --kind bar, box or ecdf"),
-        ("out --kind pie -o x.pdf", "box, ecdf, line, bar, timeline"),
-        ("out --kind timeline --metric plt_ms -o x.pdf", "with --metric: throughput_mbps, rtt_ms"),
-        ("out --width 88 -o x.pdf", "for example 88mm"),
-        (
-            "out --width 20mm --font-size 20pt -o x.pdf",
-            "give more --width or a smaller --font-size",
-        ),
-        ("out --font a.toml -o x.pdf", "no TrueType or OpenType font"),
-        ("out --font Nowhere -o x.pdf", "give the path of a .ttf or .otf file"),
-        (
-            "out --width 990mm --font-size 150pt --kind ecdf -o x.png",
-            "pixels are too many for a PNG",
-        ),
-        ("out -o x", "give the file the ending .pdf, .svg or .png"),
-        ("out -o out/run.json", "give the file the ending"),
-    ] {
-        scratch.refuse(&format!("figure {words}"), &[why]);
-    }
+    scratch.refuse_all("figure");
 }

@@ -1,22 +1,17 @@
 //! `trackbed fit` and `trackbed paper --settings`: searches that are kept, continued and refused.
 
+use std::fs;
+
 use super::scenario;
-use super::support::{Ended, Scratch};
 
 const FIT: &str = "fit a.toml --set protocol=quic --set workload.count=4 --runs 4 --settings 12 \
-                   --over link.delay=1ms..100ms";
-
-fn run(scratch: &Scratch, words: &[&str]) -> Ended {
-    Ended::of(scratch.command("").args(words))
-}
+                   --over link.delay=1ms..100ms --out out";
 
 #[test]
 fn a_delay_is_found_by_its_round_trip_and_kept() {
     let scratch = scenario();
-    let words: Vec<&str> = FIT.split_whitespace().collect();
-    let asked = [&words[..], &["--to", "median rtt = 80 ms +- 5 %", "--out", "out"]].concat();
-    let first = run(&scratch, &asked);
-    assert_eq!(first.status, 0, "{}", first.stderr);
+    let asked = format!("{FIT} --to 'median rtt = 80 ms +- 5 %'");
+    let first = scratch.succeed(&asked);
     assert!(first.stdout.contains("settings of "), "{}", first.stdout);
     let document = scratch.json("out/fit.json");
     for setting in document["settings"].as_array().unwrap() {
@@ -25,21 +20,18 @@ fn a_delay_is_found_by_its_round_trip_and_kept() {
         assert!((37.0..43.0).contains(&delay), "a round trip of 80 ms has no {delay} ms one way");
     }
     let tried = scratch.read("out/tried.jsonl");
-    let again = run(&scratch, &asked);
+    let again = scratch.trackbed(&asked);
     assert_eq!((again.status, again.stdout), (0, first.stdout));
     assert_eq!(scratch.read("out/tried.jsonl"), tried, "nothing is tried twice");
-    let other = [&words[..], &["--to", "median rtt = 60 ms +- 5 %", "--out", "out"]].concat();
-    let other = run(&scratch, &other);
-    assert_eq!(other.status, 2);
-    assert!(other.stderr.contains("belongs to another question"), "{}", other.stderr);
+    let other = format!("{FIT} --to 'median rtt = 60 ms +- 5 %'");
+    scratch.refuse(&other, &["belongs to another question"]);
 }
 
 #[test]
 fn figures_that_exclude_each_other_are_named() {
     let scratch = scenario();
-    let words: Vec<&str> = FIT.split_whitespace().collect();
-    let figures = ["--to", "median rtt = 80 ms +- 5 %", "--to", "min rtt = 20 ms +- 5 %"];
-    let found = run(&scratch, &[&words[..], &figures, &["--out", "out"]].concat());
+    let figures = "--to 'median rtt = 80 ms +- 5 %' --to 'min rtt = 20 ms +- 5 %'";
+    let found = scratch.trackbed(&format!("{FIT} {figures}"));
     assert_eq!(found.status, 1, "{}", found.stderr);
     assert!(found.stdout.contains("were not met together"), "{}", found.stdout);
 }
@@ -47,27 +39,11 @@ fn figures_that_exclude_each_other_are_named() {
 #[test]
 fn bad_input_says_what_to_write() {
     let scratch = scenario();
-    let rtt = "median rtt = 80 ms +- 5 %";
-    for (figure, keys, expected) in [
-        ("rtt = 80 ms +- 0 %", "link.delay=1ms..9ms", "tolerance of zero"),
-        (rtt, "link.delay=9ms..1ms", "the smaller number first"),
-        (rtt, "link.dely=1ms..9ms", "did you mean \"delay\""),
-        (rtt, "link.delay=1ms..9apples", "apples"),
-        (
-            "rtt[protocol=carrier] = 80 ms +- 5 %",
-            "link.delay=1ms..9ms",
-            "no cell has protocol carrier",
-        ),
-        ("rtt[speed=3] = 80 ms +- 5 %", "link.delay=1ms..9ms", "has no factor \"speed\""),
-        ("plt = 80 ms +- 5 %", "link.delay=1ms..9ms", "never measured"),
-    ] {
-        let words =
-            ["fit", "a.toml", "--runs", "2", "--settings", "2", "--out", "out", "--to", figure];
-        let ended = run(&scratch, &[&words[..], &["--over", keys]].concat());
-        let said = format!("{}{}", ended.stdout, ended.stderr);
-        assert_ne!(ended.status, 0, "{figure} {keys}: {said}");
-        assert!(said.contains(expected), "{figure} {keys}: {said}");
-    }
+    scratch.refuse_all("fit");
+    let unmeasured = "--to 'plt = 80 ms +- 5 %' --over link.delay=1ms..9ms";
+    let found = scratch.trackbed(&format!("fit a.toml --runs 2 --settings 2 {unmeasured}"));
+    assert_eq!(found.status, 1, "{}", found.stderr);
+    assert!(found.stdout.contains("was never measured."), "{}", found.stdout);
 }
 
 #[test]
@@ -84,13 +60,9 @@ fn a_study_is_run_in_settings_that_it_leaves_open() {
     scratch.write("out/settings.jsonl", &kept[..kept.len() - 9]);
     assert_eq!(scratch.succeed(words).stdout, first);
     assert_eq!(scratch.read("out/settings.jsonl"), kept);
-    let remedy = ["belongs to another question", "choose another folder"];
-    scratch.refuse("paper hsr --settings 2 --runs 12 --out out", &remedy);
-    scratch.refuse("paper vru --settings 4 --runs 13 --out out", &remedy);
-    scratch.write("out/settings.jsonl", "nonsense\n");
-    scratch.refuse(words, &remedy);
-    scratch.refuse("paper all --unknowns", &["for one paper"]);
-    scratch.refuse("paper vru --unknowns --set link.loss=5%", &["add --settings"]);
+    fs::create_dir(scratch.path("damaged")).unwrap();
+    scratch.write("damaged/settings.jsonl", "nonsense\n");
+    scratch.refuse_all("settings of papers");
     let listed = scratch.succeed("paper train --unknowns").stdout;
     assert!(listed.contains("receive buffer"), "{listed}");
 }

@@ -150,26 +150,7 @@ fn a_railway_may_come_from_files_and_timelines_go_to_some() {
 #[test]
 fn what_is_wrong_is_said_with_its_remedy() {
     let scratch = Scratch::new();
-    for (words, parts) in [
-        ("build --profile 4gpp", ["4gpp", "hsr-measured"]),
-        ("build --speed fast", ["speed: ", "300 km/h"]),
-        ("build --set hysterese=2dB", ["unknown key \"hysterese\"", "hysteresis"]),
-        ("build --set hysteresis", ["no \"=\"", "hysteresis="]),
-        ("build --set hysteresis=2", ["hysteresis: ", "3 dB"]),
-        ("build --margin 3", ["has no unit", "1340 m"]),
-        ("build --rides 0", ["0", "1..=100000"]),
-        ("build --track /dev/zero", ["/dev/zero", "not a regular file"]),
-        ("build --track none.gpx", ["cannot read none.gpx", "No such file"]),
-        ("build --profile ns3 --log a.csv", ["cannot be used with", "--log"]),
-        ("show none.geojson", ["none.geojson: ", "No such file"]),
-        ("merge a.geojson -o b.geojson", ["2 values required", "1 was provided"]),
-    ] {
-        scratch.refuse(&format!("handover {words}"), &parts);
-    }
-    scratch.succeed("handover build --rides 1 --set length=6km -o a.geojson");
-    scratch.succeed("handover build --rides 1 --set length=7km -o b.geojson");
-    let words = "handover merge a.geojson b.geojson -o c.geojson";
-    scratch.refuse(words, &["b.geojson", "different tracks, of 6000 m and 7000 m"]);
+    scratch.refuse_all("handover");
     assert!(!scratch.path("c.geojson").exists());
     let damaged =
         scratch.read("a.geojson").replacen("\"direction\":\"forward\"", "\"direction\":\"up\"", 1);

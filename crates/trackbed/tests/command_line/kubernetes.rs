@@ -5,12 +5,7 @@ use super::support::{printed, python};
 use super::*;
 
 /// Checks every document of `manifest`, refusing what the schemas do not know.
-const VALIDATE: &str = "\
-import sys, yaml, kubernetes_validate
-for document in yaml.safe_load_all(open(sys.argv[1])):
-    kubernetes_validate.validate(document, kubernetes_validate.latest_version(), strict=True)
-    print(document['kind'], document['metadata']['name'])
-";
+const VALIDATE: &str = include_str!("../data/validate.py");
 
 #[test]
 fn the_manifest_is_what_kubernetes_takes() {
@@ -39,15 +34,7 @@ fn the_manifest_is_what_kubernetes_takes() {
 #[test]
 fn what_cannot_be_spread_is_refused() {
     let scratch = scenario();
-    for (words, why) in [
-        ("plan a.toml --for slurm", "--out"),
-        ("plan a.toml --for slurm --out o --shards 3", "2 runs"),
-        ("plan a.toml --for slurm --out o --substrate live --server x", "live"),
-        ("plan a.toml --for lsf --out o", "slurm, kubernetes"),
-        ("plan missing.toml", "missing.toml"),
-    ] {
-        scratch.refuse(words, &[why]);
-    }
+    scratch.refuse_all("jobs");
     let ended = scratch.succeed("plan vru --set link.loss=0,1%");
     let units = "cells, 200 runs each";
     assert!(ended.stdout.contains(units) && ended.stdout.contains("http2"), "{}", ended.stdout);

@@ -2,30 +2,12 @@
 //!
 //! After a change of a registry, `cargo xtask reference` updates the page.
 
-use std::fmt::Write as _;
-
 use trackbed_connection::Transport;
+use trackbed_programs::About;
 use trackbed_scenario::{self as scenario, Key};
+use trackbed_workloads::Workload;
 
 use super::*;
-
-const HEAD: &str = "\
-# Reference
-
-All keys of a scenario file, and all metrics. This page is generated from the same registries as the
-parser and `trackbed list`; `cargo xtask reference` updates it.
-
-A scenario is a TOML file. Quantities have units: `\"50 Mbit/s\"` (1 Mbit is 10^6 bit), `\"10 ms\"`,
-`\"0.3 %\"`, `\"355 B\"`, `\"64 KiB\"`. If *sweeps* is yes, a list (`[\"1 ms\", \"5 ms\"]`) or a range
-(`{ from = \"1 ms\", to = \"9 ms\", step = \"2 ms\" }`, or `points = 5` instead of the step) makes an
-axis: every value is run with every value of the other axes. On the command line, `--set KEY=VALUE` sets
-a key by its dotted path, without quotes: `--set link.delay=5ms,10ms`.
-
-A scenario may have parts, each with its own cells and table. A `[[part]]` has a `name` and any keys,
-which override those of the scenario: `link.loss = [\"0 %\", \"1 %\"]`, or a `[part.workload]` of another
-kind. `--part NAME` runs one of them. A table `[quick]`, at the top or in a part
-(`quick.workload.size = \"1 MB\"`), has the smaller values for `--quick`.
-";
 
 #[test]
 fn the_page_is_what_the_registries_say() {
@@ -55,33 +37,40 @@ fn every_table_of_a_scenario_has_a_section() {
     }
 }
 
+/// The page with a table, or sections of tables, for each name in braces.
 fn page() -> String {
     let keys = scenario::reference();
-    let mut page = HEAD.to_owned();
-    scenarios(&mut page);
-    protocols(&mut page);
-    programs(&mut page);
-    ends(&keys, &mut page);
-    presets(&keys, &mut page);
-    links(&keys, &mut page);
-    section(&keys, "environment", ENVIRONMENT, &mut page);
-    section(&keys, "radio", RADIO, &mut page);
-    section(&keys, "inference", INFERENCE, &mut page);
-    workloads(&keys, &mut page);
-    congestion(&mut page);
-    schedulers(&mut page);
-    metrics(&mut page);
-    page
+    let top = keys.iter().filter(|key| !key.path.contains('.') && !is_table(key));
+    let of_quic = trackbed_protocols::quic_schedulers().iter().map(|entry| code(entry.name));
+    let parts = [
+        ("scenarios", scenarios()),
+        ("protocols", protocols()),
+        ("servers", servers()),
+        ("clients", clients()),
+        ("top", table(COLUMNS, top.map(|key| row(&key.path, key)))),
+        ("preset keys", keys_of(&keys, "preset")),
+        ("presets", presets()),
+        ("links", links(&keys)),
+        ("environment", keys_of(&keys, "environment")),
+        ("radio", keys_of(&keys, "radio")),
+        ("inference", keys_of(&keys, "inference")),
+        ("workloads", workloads(&keys)),
+        ("congestion", congestion()),
+        ("schedulers", schedulers()),
+        ("schedulers of QUIC", of_quic.collect::<Vec<_>>().join(" and ")),
+        ("parameters", scheduler_parameters()),
+        ("metrics", metrics()),
+    ];
+    let page = include_str!("../data/reference.md").to_owned();
+    parts.iter().fold(page, |page, (name, text)| page.replace(&format!("{{{name}}}"), text))
 }
 
-fn scenarios(page: &mut String) {
-    page.push_str("\n## Built-in scenarios\n\n");
+fn scenarios() -> String {
     let rows = scenario::built_in().iter().map(|entry| [code(entry.name), entry.summary()]);
-    table(page, ["name", "what it compares"], rows);
+    table(["name", "what it compares"], rows)
 }
 
-fn protocols(page: &mut String) {
-    page.push_str("\n## Protocols\n\n");
+fn protocols() -> String {
     let rows = trackbed_protocols::registry().iter().map(|protocol| {
         let capabilities = protocol.capabilities();
         let transport = match capabilities.transport {
@@ -100,46 +89,29 @@ fn protocols(page: &mut String) {
             protocol.summary().to_owned(),
         ]
     });
-    table(page, ["name", "transport", "TLS", "handshakes", "description"], rows);
+    table(["name", "transport", "TLS", "handshakes", "description"], rows)
 }
 
-fn programs(page: &mut String) {
-    page.push_str(
-        "\n## Programs\n\nThird-party servers, for `server` on the emulated substrate. Each answers \
-         a POST to any path once it has the whole body, and a GET with a file. `trackbed list \
-         programs` shows which are installed.\n\n",
-    );
+fn servers() -> String {
     let rows = trackbed_programs::registry().iter().map(|program| {
-        [
-            code(program.name()),
-            program.about().speaks.join(", "),
-            code(program.about().package.unwrap_or_default()),
-            program.port().to_string(),
-            program.about().summary.to_owned(),
-        ]
+        let [name, speaks, package, summary] = program_row(program.about());
+        [name, speaks, package, program.port().to_string(), summary]
     });
-    table(page, ["name", "protocols", "Debian package", "port", "description"], rows);
-    page.push_str("\nThird-party clients, for `client` on the emulated substrate.\n\n");
-    let rows = trackbed_programs::clients::registry().iter().map(|program| {
-        [
-            code(program.name()),
-            program.about().speaks.join(", "),
-            code(program.about().package.unwrap_or_default()),
-            program.about().summary.to_owned(),
-        ]
-    });
-    table(page, ["name", "protocols", "Debian package", "description"], rows);
+    table(["name", "protocols", "Debian package", "port", "description"], rows)
 }
 
-fn ends(keys: &[Key], page: &mut String) {
-    page.push_str("\n## Keys at the top of a scenario\n\n");
-    let top = keys.iter().filter(|key| !key.path.contains('.') && !is_table(key));
-    table(page, COLUMNS, top.map(|key| row(&key.path, key)));
+fn clients() -> String {
+    let rows = trackbed_programs::clients::registry().iter();
+    let rows = rows.map(|program| program_row(program.about()));
+    table(["name", "protocols", "Debian package", "description"], rows)
 }
 
-fn presets(keys: &[Key], page: &mut String) {
-    section(keys, "preset", PRESETS, page);
-    page.push('\n');
+fn program_row(about: &About) -> [String; 4] {
+    let package = code(about.package.unwrap_or_default());
+    [code(about.name), about.speaks.join(", "), package, about.summary.to_owned()]
+}
+
+fn presets() -> String {
     let rows = trackbed_protocols::presets().iter().map(|preset| {
         let set = preset.values.iter().map(|(key, value)| code(&format!("{key} = {value}")));
         let set = set.collect::<Vec<_>>().join(", ");
@@ -147,31 +119,19 @@ fn presets(keys: &[Key], page: &mut String) {
         let (summary, source) = (preset.summary.to_owned(), preset.source.to_owned());
         [code(preset.name), protocols.join(", "), set, summary, source]
     });
-    table(page, ["preset", "protocols", "values", "description", "source"], rows);
+    table(["preset", "protocols", "values", "description", "source"], rows)
 }
 
-const PRESETS: &str = "\
-Software that studies used, by protocol: `preset.quic = \"quic-go-2020\"`. A preset is a set of values for \
-the keys above. A key that the scenario sets, for all protocols, overrides the preset. Without a preset, the \
-defaults apply.";
-
 /// Link and access keys: a table for each key, with its models.
-fn links(keys: &[Key], page: &mut String) {
-    page.push_str(
-        "\n## `[link]`\n\nThe link that all phones share. The keys apply to both directions; \
-         `[link.up]` (from the phones) and `[link.down]` (from the server) take the same keys and \
-         set only one direction. `[access]` takes them too: a separate link for each phone, \
-         between it and the shared link.\n",
-    );
-    for key in below(keys, "link", 2).into_iter().filter(|key| !is_table(key)) {
+fn links(keys: &[Key]) -> String {
+    let of_key = |key: &&Key| {
         let name = short(&key.path);
-        writeln!(page, "\n### `{name}`: {}\n", key.help).unwrap();
         let models = below(keys, &key.path, 3);
         // A model with the name of its key is written as a plain value.
         let plain_path = format!("{}.{name}", key.path);
         let plain = models.iter().find(|model| model.path == plain_path);
         let help = plain.map_or(&key.help, |plain| &plain.help).clone();
-        let mut rows = vec![row(name, &Key { help, ..key.clone() })];
+        let mut rows = vec![row(name, &Key { help, ..(*key).clone() })];
         for model in &models {
             let parameters = below(keys, &model.path, 4);
             if model.path != plain_path {
@@ -181,32 +141,19 @@ fn links(keys: &[Key], page: &mut String) {
             }
             rows.extend(parameters.iter().map(|p| row(short(&p.path), p)));
         }
-        table(page, COLUMNS, rows.into_iter());
-    }
+        format!("### `{name}`: {}\n\n{}", key.help, table(COLUMNS, rows.into_iter()))
+    };
+    let keys = below(keys, "link", 2);
+    let sections: Vec<String> = keys.iter().filter(|key| !is_table(key)).map(of_key).collect();
+    sections.join("\n\n")
 }
 
-/// A table of the scenario whose keys are in one table of the page.
-fn section(keys: &[Key], name: &str, text: &str, page: &mut String) {
-    write!(page, "\n## `[{name}]`\n\n{text}\n\n").unwrap();
+/// The keys of a table of the scenario.
+fn keys_of(keys: &[Key], name: &str) -> String {
     let prefix = format!("{name}.");
     let rows = below(keys, name, 2).into_iter();
-    table(page, COLUMNS, rows.map(|key| row(key.path.trim_start_matches(&prefix), key)));
+    table(COLUMNS, rows.map(|key| row(key.path.trim_start_matches(&prefix), key)))
 }
-
-const ENVIRONMENT: &str = "\
-Changes during a run. They are drawn from the seed before the run begins, so run k of every cell has the same \
-changes. `run --out DIR` writes them to `DIR/timelines`, in the format of `timeline`. `reconnections` and \
-`seek` are for workloads that play or reconnect: `streaming`.";
-
-const INFERENCE: &str = "\
-The inference: a background process on the clients' machine, beside the communication (emulated and live \
-substrate). It begins before the run and ends with it; if it fails, the run fails. With this table, of any \
-kind, resource usage is measured every second.";
-
-const RADIO: &str = "\
-A ride along a track with the base stations of one or two operators, each with a separate link. Rate, delay, \
-loss and handovers come from a radio model, drawn from the seed, or from a recorded timeline. It replaces \
-`[link]` and `[second-link]`.";
 
 /// The keys below `path` that have this number of components.
 fn below<'a>(keys: &'a [Key], path: &str, components: usize) -> Vec<&'a Key> {
@@ -226,59 +173,48 @@ fn is_table(key: &Key) -> bool {
     inner.is_some_and(|name| !name.contains(['[', '"', ',']))
 }
 
-fn workloads(keys: &[Key], page: &mut String) {
-    page.push_str("\n## `[workload]`\n");
-    for workload in trackbed_workloads::registry() {
-        let name = workload.name;
-        write!(page, "\n### `kind = \"{name}\"`\n\n{}\n\n", sentence(workload.summary)).unwrap();
-        let start = format!("{name}: ");
+fn workloads(keys: &[Key]) -> String {
+    let of_kind = |workload: &&Workload| {
+        let (name, start) = (workload.name, format!("{}: ", workload.name));
         let rows = keys.iter().filter(|key| key.path != "workload.kind").filter_map(|key| {
             let short = key.path.strip_prefix("workload.")?;
             let help = key.help.strip_prefix(&start)?.to_owned();
             Some(row(short, &Key { help, ..key.clone() }))
         });
-        table(page, COLUMNS, rows);
-    }
+        let (summary, rows) = (sentence(workload.summary), table(COLUMNS, rows));
+        format!("### `kind = \"{name}\"`\n\n{summary}\n\n{rows}")
+    };
+    trackbed_workloads::registry().iter().map(of_kind).collect::<Vec<_>>().join("\n\n")
 }
 
-fn congestion(page: &mut String) {
-    page.push_str("\n## Congestion control\n\n");
+fn congestion() -> String {
     let rows = trackbed_protocols::congestion()
         .iter()
         .map(|entry| [code(entry.name), entry.of.transport().to_owned(), entry.summary.to_owned()]);
-    table(page, ["name", "transport", "description"], rows);
+    table(["name", "transport", "description"], rows)
 }
 
-fn schedulers(page: &mut String) {
-    page.push_str(
-        "\n## Schedulers\n\nThe path of a multipath connection that carries the next data.\n\n",
-    );
+fn schedulers() -> String {
     let rows = trackbed_tcp::schedulers::algorithms()
         .iter()
         .map(|entry| [code(entry.name), entry.summary.to_owned(), entry.source.to_owned()]);
-    table(page, ["name", "description", "source"], rows);
-    let of_quic: Vec<String> =
-        trackbed_protocols::quic_schedulers().iter().map(|entry| code(entry.name)).collect();
-    page.push_str(&format!("\nOf these `mpquic` has {}.\n", of_quic.join(" and ")));
+    table(["name", "description", "source"], rows)
+}
+
+fn scheduler_parameters() -> String {
     let parameters = trackbed_tcp::schedulers::algorithms().iter().flat_map(|entry| {
         entry.parameters.iter().map(|parameter| {
             let default = parameter.otherwise.default_text().map_or(String::new(), code);
             [code(entry.name), code(parameter.name), default, parameter.help.to_owned()]
         })
     });
-    page.push('\n');
-    table(page, ["scheduler", "parameter", "default", "meaning"], parameters);
+    table(["scheduler", "parameter", "default", "meaning"], parameters)
 }
 
-fn metrics(page: &mut String) {
-    page.push_str(
-        "\n## Metrics\n\nA name ends in its unit: `_ms`, `_mbps` (10^6 bit/s), `_bytes`, \
-         `_percent`, `_count`, `_celsius`, `_watts`; a `_ratio` is between 0 and 1. A run without samples of a \
-         metric does not have that metric.\n\n",
-    );
+fn metrics() -> String {
     let metrics = trackbed_measure::metrics::registry().iter();
     let rows = metrics.map(|metric| [code(metric.name), metric.help.to_owned()]);
-    table(page, ["name", "meaning"], rows);
+    table(["name", "meaning"], rows)
 }
 
 const COLUMNS: [&str; 5] = ["key", "syntax", "default", "sweeps", "meaning"];
@@ -294,17 +230,11 @@ fn row(name: &str, key: &Key) -> [String; 5] {
     ]
 }
 
-fn table<const N: usize>(
-    page: &mut String,
-    titles: [&str; N],
-    rows: impl Iterator<Item = [String; N]>,
-) {
-    writeln!(page, "| {} |", titles.join(" | ")).unwrap();
-    writeln!(page, "|{}", " --- |".repeat(N)).unwrap();
-    for row in rows {
-        let cells = row.map(|cell| cell.replace('|', "\\|"));
-        writeln!(page, "| {} |", cells.join(" | ")).unwrap();
-    }
+fn table<const N: usize>(titles: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+    let mut lines = vec![format!("| {} |", titles.join(" | ")), format!("|{}", " --- |".repeat(N))];
+    let cells = rows.map(|row| row.map(|cell| cell.replace('|', "\\|")).join(" | "));
+    lines.extend(cells.map(|cells| format!("| {cells} |")));
+    lines.join("\n")
 }
 
 fn code(text: &str) -> String {

@@ -45,16 +45,7 @@ fn what_cannot_be_reported_on_is_refused() {
     let scratch = Scratch::new();
     fs::create_dir(scratch.path("empty")).unwrap();
     scratch.succeed("run vru --runs 1 --set protocol=tcp --out out");
-    for (words, why) in [
-        ("report missing", "this is not a run directory"),
-        ("report empty", "this is not a run directory"),
-        ("report out --out /nowhere/page.html", "cannot write /nowhere/page.html"),
-        ("report out --out out/run.json", "out/run.json is part of a run directory"),
-        ("export out --out out/runs.jsonl", "out/runs.jsonl is part of a run directory"),
-        ("report", "<DIRECTORY>"),
-    ] {
-        scratch.refuse(words, &[why]);
-    }
+    scratch.refuse_all("report");
     fs::write(scratch.path("out/runs.jsonl"), "nonsense\n{}\n").unwrap();
     scratch.refuse("report out", &["runs.jsonl is damaged (line 1: "]);
 }

@@ -1,6 +1,6 @@
 //! The output of `run`, `list` and `paper`.
 
-use super::support::start;
+use super::support::{cases, start};
 use super::*;
 
 #[test]
@@ -117,25 +117,11 @@ fn the_statements_of_a_paper_are_compared_with_our_results() {
 #[test]
 fn lists_and_help_are_complete() {
     let scratch = Scratch::new();
-    for (words, parts) in [
-        ("list", ["vru", "http3"]),
-        ("list scenarios", ["vru", "bulk"]),
-        ("list protocols", ["http2", "tcp+tls"]),
-        ("list links", ["gilbert-elliott", "link.delay"]),
-        ("list queues", ["codel", "100 packets"]),
-        ("list workloads", ["messages", "bulk"]),
-        ("list congestion", ["cubic", "bbr3"]),
-        ("list schedulers", ["minrtt", "peekaboo"]),
-        ("list metrics", ["completion_ms", "retransmission_percent"]),
-        ("list keys", ["link.loss", "workload.phones"]),
-        ("help run", ["--set <KEY=VALUE>", "Ctrl-C or SIGTERM keeps the finished runs"]),
-        ("help replay", ["phone.pcapng", "tls-keys.log"]),
-        ("--help", ["Exit status", "replay"]),
-    ] {
-        let ended = scratch.succeed(words);
-        assert_eq!(ended.stderr, "", "{words}");
-        for part in parts {
-            assert!(ended.stdout.contains(part), "{words}: no {part} in\n{}", ended.stdout);
+    for row in cases("help") {
+        let ended = scratch.succeed(row[0]);
+        assert_eq!(ended.stderr, "", "{row:?}");
+        for part in &row[1..] {
+            assert!(ended.stdout.contains(part), "{row:?}: no {part} in\n{}", ended.stdout);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The schemas of input and output.
 
+use super::support::cases;
 use super::*;
 
 const SCHEMAS: [&str; 12] = [
@@ -80,16 +81,8 @@ fn scenarios_are_what_the_schema_says_and_mistakes_are_not() {
     }
     assert!(count >= 8, "{count}");
     assert!(validator.is_valid(&json_of(SCENARIO)));
-    for (right, wrong) in [
-        ("protocol = \"quic\"", "protocol = \"quick\""),
-        ("protocol = \"quic\"", "protocoll = \"quic\""),
-        ("runs = 2", "runs = 0"),
-        ("runs = 2", "runs = \"two\""),
-        ("delay = \"5 ms\"", "delay = { unifrom = { least = \"1 ms\" } }"),
-        ("delay = \"5 ms\"", "deley = \"5 ms\""),
-        ("kind = \"messages\"", "kind = \"massages\""),
-        ("count = 2", "count = 2\ncuont = 3"),
-    ] {
+    for row in cases("what the schema of scenarios refuses") {
+        let [right, wrong] = row[..] else { panic!("{row:?}") };
         let text = SCENARIO.replace(right, wrong);
         assert_ne!(text, SCENARIO);
         assert!(!validator.is_valid(&json_of(&text)), "{wrong}");

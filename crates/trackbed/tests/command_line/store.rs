@@ -3,7 +3,7 @@
 
 use std::net::{TcpListener, TcpStream};
 
-use super::support::{Kept, python, wait_until};
+use super::support::{Kept, cases, python, wait_until};
 use super::sweeps::FILES;
 use super::*;
 
@@ -58,16 +58,8 @@ fn what_a_store_cannot_do_is_said_with_a_remedy() {
     let quick = "run vru --runs 1 --set protocol=tcp";
     succeed(server.trackbed(&scratch, &format!("{quick} --out s3://sweeps/b")));
     fs::create_dir_all(scratch.path("full/of/things")).unwrap();
-    for (words, why) in [
-        (format!("{quick} --seed 2 --out s3://sweeps/b"), "s3://sweeps/b cannot be continued"),
-        (format!("{quick} --out s3://missing/b"), "create the bucket first"),
-        (format!("{quick} --out ftp://sweeps/b"), "s3://BUCKET/FOLDER"),
-        (format!("{quick} --out s3://sweeps/b --open"), "use --report, then trackbed fetch"),
-        ("fetch s3://sweeps/nothing here".to_owned(), "no objects found"),
-        ("fetch s3://sweeps/b full".to_owned(), "is not empty"),
-        ("merge s3://sweeps/b".to_owned(), "--out DIR"),
-    ] {
-        Ended::of(&mut server.trackbed(&scratch, &words)).refused(&[why]);
+    for row in cases("store") {
+        Ended::of(&mut server.trackbed(&scratch, row[0])).refused(&row[1..]);
     }
     let mut plain = server.trackbed(&scratch, "fetch s3://sweeps/b plain");
     let ended = Ended::of(plain.env_remove("AWS_ALLOW_HTTP"));

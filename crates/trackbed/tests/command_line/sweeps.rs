@@ -81,16 +81,7 @@ fn what_does_not_belong_together_is_not_merged() {
     shard(&scratch, "1/2");
     scratch.succeed(&format!("{SWEEP} --out seed --seed 2"));
     fs::create_dir(scratch.path("empty")).unwrap();
-    for (words, why) in [
-        ("merge big/shard-1-of-2 seed --out all", "different scenarios, settings or seeds"),
-        ("merge big/shard-1-of-2 seed", "--out DIR"),
-        ("merge empty", "contains neither results nor shards"),
-        ("merge missing", "cannot be read"),
-        ("merge big/shard-1-of-2 --out seed", "a different command"),
-        ("merge", "<DIR>"),
-    ] {
-        scratch.refuse(words, &[why]);
-    }
+    scratch.refuse_all("merge");
     assert!(!scratch.path("all").exists(), "nothing was begun");
     // A result that was changed on the way.
     scratch.succeed(&format!("{SWEEP} --out whole"));
@@ -126,13 +117,6 @@ fn a_directory_without_about_does_not_block_later_processes() {
 #[test]
 fn a_job_is_of_a_number_of_runs_that_is_known() {
     let scratch = scenario();
-    for (option, value) in [("--until", "completion_ms 2%"), ("--shard", "1/2")] {
-        let words = ["plan", "a.toml", "--for", "slurm", "--out", "big"];
-        let mut command = scratch.command(&words.join(" "));
-        Ended::of(command.args([option, value])).refused(&["remove --until and --shard"]);
-    }
-    let lost = "plan a.toml --for kubernetes --shards 2 --out file:///results";
-    scratch.refuse(lost, &["lost with the pod"]);
     for out in [OsStr::from_bytes(b"big\xff"), OsStr::new("big\n#SBATCH --array=1-2")] {
         let mut command = scratch.command("plan a.toml --for slurm --shards 2 --out");
         Ended::of(command.arg(out)).refused(&["cannot be used in a job description"]);

@@ -4,6 +4,7 @@
 use std::os::unix::fs::symlink;
 
 use super::endless::bounded;
+use super::support::cases;
 use super::*;
 
 /// A run directory `theirs`, and a file of the user's, which is empty and so may pass for results.
@@ -167,18 +168,10 @@ fn a_pipe_in_a_shard_is_refused_at_once() {
 /// Traces, archives, manifests, payloads and measured frames.
 #[test]
 fn a_pipe_that_a_scenario_names_is_refused_at_once() {
-    for keys in [
-        "[link.rate.trace]\ntrace = \"pipe\"\n[workload]\nkind = \"bulk\"",
-        "[link.delay.trace]\ntrace = \"pipe\"\n[workload]\nkind = \"bulk\"",
-        "[link]\n[environment]\ntimeline = \"pipe\"\n[workload]\nkind = \"bulk\"",
-        "[link]\n[workload]\nkind = \"page\"\nhar = \"pipe\"",
-        "[link]\n[workload]\nkind = \"page\"\nmanifest = \"pipe\"",
-        "[link]\n[workload]\nkind = \"messages\"\npayload = \"pipe\"",
-        "[link]\n[inference]\nkind = \"detector\"\ndurations = \"pipe\"\n[workload]\nkind = \"idle\"",
-    ] {
+    for keys in cases("pipes in scenarios") {
         let scratch = Scratch::new();
         pipe(&scratch, "pipe");
-        scratch.write("b.toml", &format!("protocol = \"http2\"\n{keys}\n"));
+        scratch.write("b.toml", &format!("protocol = \"http2\"\n{}\n", keys[0]));
         bounded(&scratch, "run ./b.toml", 10).says(2, &["pipe is not a file"]);
     }
 }

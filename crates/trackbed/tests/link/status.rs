@@ -8,6 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::packets::open_folder;
 use crate::roles::play;
+use crate::support::{Ended, cases};
 use crate::{User, link, trackbed, users};
 
 #[test]
@@ -76,31 +77,10 @@ fn signals_reach_the_command() {
 
 #[test]
 fn what_is_no_link_is_refused_with_advice() {
-    for (arguments, advice) in [
-        (&["--rate", "fast"][..], "50 Mbit/s"),
-        (&["--loss", "1.5"], "loss"),
-        (&["--delay", "10"], "ms"),
-        (&["--set", "speed=5"], "speed"),
-        (&["--delay", "1ms,2ms"], "one value"),
-        (&["--up", "mtu=100B"], "mtu"),
-        (&["--control", "/nowhere/at/all"], "/nowhere/at"),
-        (&["--control", "/dev/zero"], "/dev/zero is not a regular file"),
-        (&["--congestion", "nosuch"], "trackbed doctor"),
-        (&["--at", "1s rate=fast"], "Mbit/s"),
-        (&["--at", "1s"], "5s rate=10mbit"),
-        (&["--seed", "-1"], "'-1'"),
-        (&["--set", "rate"], "KEY=VALUE"),
-        (&["--lsos", "1%"], "--loss"),
-        (&["--nosuch"], "--nosuch"),
-        (
-            &["--set", "loss={ periodic = { every = 10 } }", "--at", "1s loss=1%"],
-            "use --loss instead of the model",
-        ),
-    ] {
-        let all = [&["link"], arguments, &["--", "true"]].concat();
-        let output = trackbed(User::Current, &all).output().unwrap();
-        let text = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(125), "{arguments:?}: {text}");
-        assert!(text.contains(advice), "{arguments:?}: {text}");
+    for row in cases("link") {
+        let [options, advice] = row[..] else { panic!("{row:?}") };
+        let words = format!("link {options} -- true");
+        let ended = Ended::of(&mut crate::support::command(&std::env::temp_dir(), &words));
+        ended.says(125, &[advice]);
     }
 }

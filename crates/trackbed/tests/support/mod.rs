@@ -85,12 +85,37 @@ impl Scratch {
         println!("trackbed {words}");
         self.trackbed(words).refused(parts);
     }
+
+    /// Each command of this section of `data/cases.txt` is refused as it says there, and those behind a `$` succeed.
+    pub fn refuse_all(&self, section: &str) {
+        for row in cases(section) {
+            match row[0].strip_prefix("$ ") {
+                Some(words) => drop(self.succeed(words)),
+                None => self.refuse(row[0], &row[1..]),
+            }
+        }
+    }
 }
 
-/// `trackbed` with `words`, separated by spaces, ready to run in `folder`.
+/// The rows of a section of `data/cases.txt`.
+pub fn cases(section: &str) -> Vec<Vec<&'static str>> {
+    let all = include_str!("../data/cases.txt").split_once(&format!("\n# {section}\n"));
+    let rows = all.unwrap_or_else(|| panic!("no {section}")).1.lines();
+    let cell = |cell: &str| &*cell.replace("\\n", "\n").leak();
+    let rows = rows.take_while(|row| !row.is_empty());
+    rows.map(|row| row.split(" | ").map(cell).collect()).collect()
+}
+
+/// `trackbed` with `words`, separated by spaces or between single quotation marks, ready to run in `folder`.
 pub fn command(folder: &Path, words: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trackbed"));
-    command.args(words.split_whitespace()).current_dir(folder).stdin(Stdio::null());
+    for (number, part) in words.split('\'').enumerate() {
+        match number % 2 {
+            0 => command.args(part.split_whitespace()),
+            _ => command.arg(part),
+        };
+    }
+    command.current_dir(folder).stdin(Stdio::null());
     command
 }
 
