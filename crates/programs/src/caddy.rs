@@ -1,52 +1,36 @@
 //! Caddy: HTTP/3 over QUIC, HTTP/1.1 and HTTP/2 over TLS and TCP.
 
-use crate::program::{
-    Abilities, About, Cipher, Launch, Listens, Program, Setup, TlsVersion, Transport,
-};
+use crate::program::{Abilities, About, Cipher, Known, Launch, Setup, TlsVersion, Transport};
 
-pub(crate) struct Caddy;
-
-impl Program for Caddy {
-    fn about(&self) -> &About {
-        &About {
-            name: "caddy",
-            summary: "Caddy; Go's TLS and HTTP/2, quic-go",
-            package: Some("caddy"),
-            executables: &["caddy"],
-            speaks: &["http1", "http2", "http3"],
-        }
-    }
-
-    /// Go does not allow choosing among the suites of TLS 1.3 (crypto/tls, `Config.CipherSuites`).
-    fn abilities(&self) -> Abilities {
-        Abilities {
-            tls: TlsVersion::ALL,
-            pins_tls: true,
-            ciphers: &[TlsVersion::Tls12],
-            resumes: true,
-            early_data: &["http3"],
-            x25519: true,
-        }
-    }
-
-    fn prepare(&self, setup: &Setup<'_>) -> Launch {
-        let configuration = setup.folder.join(CONFIGURATION);
+pub(crate) const CADDY: Known = Known {
+    about: About {
+        name: "caddy",
+        summary: "Caddy; Go's TLS and HTTP/2, quic-go",
+        package: Some("caddy"),
+        executables: &["caddy"],
+        speaks: &["http1", "http2", "http3"],
+    },
+    // Go does not allow choosing among the suites of TLS 1.3 (crypto/tls, `Config.CipherSuites`).
+    abilities: Abilities {
+        tls: TlsVersion::ALL,
+        pins_tls: true,
+        ciphers: &[TlsVersion::Tls12],
+        resumes: true,
+        early_data: &["http3"],
+        x25519: true,
+    },
+    port: 443,
+    prepare: |setup| {
         // It stores its state in these directories.
         let home = ["HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"];
+        let arguments = "run --adapter caddyfile --config {folder}/Caddyfile";
         Launch {
-            arguments: vec![
-                "run".into(),
-                "--adapter".into(),
-                "caddyfile".into(),
-                "--config".into(),
-                configuration.into(),
-            ],
             environment: home.map(|name| (name.into(), setup.scratch.clone().into())).into(),
-            files: vec![(CONFIGURATION, configure(setup))],
-            listens: Listens { transport: Some(last_transport(setup)), port: setup.port },
+            files: vec![("Caddyfile", configure(setup))],
+            ..setup.launch(arguments, last_transport(setup))
         }
-    }
-}
+    },
+};
 
 /// A handler that responds immediately would do so before the body of a request has arrived: using
 /// the body in a variable makes it read all of it.
@@ -71,27 +55,16 @@ fn configure(setup: &Setup<'_>) -> String {
         Some(TlsVersion::Tls13) | None => "h1 h2 h3",
     };
     format!(
-        "{{\n\
-         admin off\n\
-         auto_https off\n\
-         default_sni {name}\n\
-         default_bind {address}\n\
-         storage file_system \"{scratch}/storage\"\n\
-         log {{\nlevel WARN\n}}\n\
-         servers {{\nprotocols {protocols}\n}}\n\
-         }}\n\
-         https://:{port} {{\n\
-         tls \"{certificate}\" \"{key}\" {{\n{tls}}}\n\
-         @post method POST\n\
-         handle @post {{\n\
-         vars body {{http.request.body}}\n\
-         respond \"taken\" 200\n\
-         }}\n\
-         handle {{\n\
-         root * \"{site}\"\n\
-         file_server\n\
-         }}\n\
-         }}\n"
+        include_str!("Caddyfile"),
+        name = name,
+        address = address,
+        scratch = scratch,
+        protocols = protocols,
+        port = port,
+        tls = tls,
+        certificate = certificate,
+        key = key,
+        site = site,
     )
 }
 
@@ -111,5 +84,3 @@ fn suite_12(cipher: Cipher) -> &'static str {
         Cipher::ChaCha20Poly1305 => "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
     }
 }
-
-const CONFIGURATION: &str = "Caddyfile";

@@ -50,14 +50,15 @@ impl Words {
 
     /// The arguments, with each `{name}` replaced by its value.
     pub fn arguments(&self, values: &[(&str, String)]) -> Vec<OsString> {
-        let fill = |word: &String| {
-            let filled = values.iter().fold(word.clone(), |word, (name, value)| {
-                word.replace(&format!("{{{name}}}"), value)
-            });
-            filled.into()
-        };
-        self.0[1..].iter().map(fill).collect()
+        self.0[1..].iter().map(|word| filled(word, values)).collect()
     }
+}
+
+/// The word with each `{name}` replaced by its value.
+pub(crate) fn filled(word: &str, values: &[(&str, String)]) -> OsString {
+    let fill =
+        |word: String, (name, value): &(&str, String)| word.replace(&format!("{{{name}}}"), value);
+    values.iter().fold(word.to_owned(), fill).into()
 }
 
 fn split(text: &str) -> Result<Vec<String>, CommandError> {
@@ -139,16 +140,7 @@ impl Program for CustomCommand {
     }
 
     fn prepare(&self, setup: &Setup<'_>) -> Launch {
-        let values = [
-            ("address", setup.address.to_string()),
-            ("port", setup.port.to_string()),
-            ("name", setup.name.to_owned()),
-            ("certificate", setup.certificate.display().to_string()),
-            ("key", setup.key.display().to_string()),
-            ("directory", setup.scratch.display().to_string()),
-            ("site", setup.site.display().to_string()),
-        ];
-        Launch::new(self.words.arguments(&values), self.transport, setup.port)
+        Launch::new(self.words.arguments(&setup.values()), self.transport, setup.port)
     }
 }
 

@@ -16,19 +16,17 @@ mod caddy;
 mod certificate;
 mod channel;
 pub mod clients;
-mod coap_server;
 mod command;
 mod error;
 mod executable;
 mod folder;
 mod listening;
 mod mosquitto;
-mod nghttpd;
 mod nginx;
 mod openssl;
 mod program;
 mod running;
-mod stacks;
+mod servers;
 mod tree;
 
 pub use certificate::{Certificate, pem_of};
@@ -51,13 +49,13 @@ pub use trackbed_linux::unprivileged::User;
 /// Every server program, in list order. To add one, create its file and add a line here.
 pub fn registry() -> &'static [&'static dyn Program] {
     &[
-        &nginx::Nginx,
-        &nghttpd::Nghttpd,
-        &caddy::Caddy,
-        &mosquitto::Mosquitto,
-        &coap_server::CoapServer,
-        &stacks::QUIC_GO,
-        &stacks::AIOQUIC,
+        &nginx::NGINX,
+        &servers::NGHTTPD,
+        &caddy::CADDY,
+        &mosquitto::MOSQUITTO,
+        &servers::COAP_SERVER,
+        &servers::QUIC_GO,
+        &servers::AIOQUIC,
     ]
 }
 

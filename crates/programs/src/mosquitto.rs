@@ -1,51 +1,34 @@
 //! Mosquitto: MQTT over TLS and TCP.
 
 use crate::openssl;
-use crate::program::{Abilities, About, Launch, Listens, Program, Setup, TlsVersion, Transport};
+use crate::program::{Abilities, About, Known, Setup, TlsVersion, Transport};
 
-pub(crate) struct Mosquitto;
-
-impl Program for Mosquitto {
-    fn about(&self) -> &About {
-        &About {
-            name: "mosquitto",
-            summary: "the Mosquitto broker without authentication or persistence; OpenSSL",
-            package: Some("mosquitto"),
-            executables: &["mosquitto"],
-            speaks: &["mqtt"],
-        }
-    }
-
-    /// mosquitto.conf(5) has no setting for early data.
-    fn abilities(&self) -> Abilities {
-        Abilities {
-            tls: TlsVersion::ALL,
-            pins_tls: true,
-            ciphers: TlsVersion::ALL,
-            resumes: true,
-            early_data: &[],
-            x25519: true,
-        }
-    }
-
-    /// MQTT over TLS (IANA: secure-mqtt).
-    fn port(&self) -> u16 {
-        8883
-    }
-
-    fn prepare(&self, setup: &Setup<'_>) -> Launch {
-        let configuration = setup.folder.join(CONFIGURATION);
-        Launch {
-            arguments: vec!["-c".into(), configuration.into()],
-            environment: vec![("OPENSSL_CONF".into(), setup.folder.join(OPENSSL).into())],
-            files: vec![
-                (CONFIGURATION, configure(setup)),
-                (OPENSSL, openssl::configuration(setup)),
-            ],
-            listens: Listens { transport: Some(Transport::Tcp), port: setup.port },
-        }
-    }
-}
+pub(crate) const MOSQUITTO: Known = Known {
+    about: About {
+        name: "mosquitto",
+        summary: "the Mosquitto broker without authentication or persistence; OpenSSL",
+        package: Some("mosquitto"),
+        executables: &["mosquitto"],
+        speaks: &["mqtt"],
+    },
+    // mosquitto.conf(5) has no setting for early data.
+    abilities: Abilities {
+        tls: TlsVersion::ALL,
+        pins_tls: true,
+        ciphers: TlsVersion::ALL,
+        resumes: true,
+        early_data: &[],
+        x25519: true,
+    },
+    // MQTT over TLS (IANA: secure-mqtt).
+    port: 8883,
+    prepare: |setup| {
+        let launch = setup.launch("-c {folder}/mosquitto.conf", Transport::Tcp);
+        let mut launch = openssl::configured(launch, setup);
+        launch.files.push(("mosquitto.conf", configure(setup)));
+        launch
+    },
+};
 
 fn configure(setup: &Setup<'_>) -> String {
     let Setup { address, port, .. } = setup;
@@ -71,6 +54,3 @@ fn configure(setup: &Setup<'_>) -> String {
     text.extend(cipher.map(|cipher| format!("{cipher}\n")));
     text
 }
-
-const CONFIGURATION: &str = "mosquitto.conf";
-const OPENSSL: &str = "openssl.cnf";

@@ -1,47 +1,32 @@
 //! nginx: HTTP/1.1 and HTTP/2 over TLS and TCP.
 
 use crate::openssl;
-use crate::program::{Abilities, About, Launch, Program, Setup, TlsVersion, Transport};
+use crate::program::{Abilities, About, Known, Launch, Setup, TlsVersion, Transport};
 
-pub(crate) struct Nginx;
-
-impl Program for Nginx {
-    fn about(&self) -> &About {
-        &About {
-            name: "nginx",
-            summary: "nginx with one worker; OpenSSL",
-            package: Some("nginx"),
-            executables: &["nginx"],
-            speaks: &["http1", "http2"],
-        }
-    }
-
-    fn abilities(&self) -> Abilities {
-        Abilities {
-            tls: TlsVersion::ALL,
-            pins_tls: true,
-            ciphers: TlsVersion::ALL,
-            resumes: true,
-            early_data: &["http1", "http2"],
-            x25519: true,
-        }
-    }
-
-    fn prepare(&self, setup: &Setup<'_>) -> Launch {
-        let configuration = setup.folder.join(CONFIGURATION);
-        let arguments = vec![
-            // Before it reads the configuration it writes to another log, possibly a system file.
-            "-e".into(),
-            "stderr".into(),
-            "-p".into(),
-            setup.scratch.clone().into(),
-            "-c".into(),
-            configuration.into(),
-        ];
-        let files = vec![(CONFIGURATION, configure(setup))];
-        Launch { files, ..Launch::new(arguments, Some(Transport::Tcp), setup.port) }
-    }
-}
+pub(crate) const NGINX: Known = Known {
+    about: About {
+        name: "nginx",
+        summary: "nginx with one worker; OpenSSL",
+        package: Some("nginx"),
+        executables: &["nginx"],
+        speaks: &["http1", "http2"],
+    },
+    abilities: Abilities {
+        tls: TlsVersion::ALL,
+        pins_tls: true,
+        ciphers: TlsVersion::ALL,
+        resumes: true,
+        early_data: &["http1", "http2"],
+        x25519: true,
+    },
+    port: 443,
+    prepare: |setup| {
+        // Before it reads the configuration it writes to another log, possibly a system file.
+        let arguments = "-e stderr -p {directory} -c {folder}/nginx.conf";
+        let files = vec![("nginx.conf", configure(setup))];
+        Launch { files, ..setup.launch(arguments, Transport::Tcp) }
+    },
+};
 
 /// `return` alone would respond before the body of a request has arrived, and the file handler
 /// refuses a POST. So the body is read for a mirror that discards it, and the refusal is turned
@@ -62,39 +47,16 @@ fn configure(setup: &Setup<'_>) -> String {
         .map(|what| format!("{what}_temp_path \"{scratch}/{what}\";\n"))
         .collect();
     format!(
-        "daemon off;\n\
-         user root;\n\
-         worker_processes 1;\n\
-         pid \"{scratch}/nginx.pid\";\n\
-         error_log stderr warn;\n\
-         events {{ worker_connections 4096; }}\n\
-         http {{\n\
-         access_log off;\n\
-         log_not_found off;\n\
-         {temporary}\
-         types {{ text/html html; text/css css; text/javascript js; image/gif gif; }}\n\
-         default_type application/octet-stream;\n\
-         sendfile on;\n\
-         client_max_body_size 0;\n\
-         keepalive_requests 100000000;\n\
-         keepalive_timeout 1h;\n\
-         server {{\n\
-         listen {address}:{port} ssl http2;\n\
-         server_name {name};\n\
-         ssl_certificate \"{certificate}\";\n\
-         ssl_certificate_key \"{key}\";\n\
-         {tls}\
-         ssl_session_cache shared:sessions:10m;\n\
-         ssl_session_timeout 1h;\n\
-         ssl_early_data {early_data};\n\
-         root \"{site}\";\n\
-         mirror /thrown-away;\n\
-         error_page 404 405 =200 @taken;\n\
-         location @taken {{ default_type text/plain; return 200 \"taken\"; }}\n\
-         location = /thrown-away {{ internal; return 204; }}\n\
-         }}\n\
-         }}\n"
+        include_str!("nginx.conf"),
+        scratch = scratch,
+        temporary = temporary,
+        address = address,
+        port = port,
+        name = name,
+        certificate = certificate,
+        key = key,
+        tls = tls,
+        early_data = early_data,
+        site = site,
     )
 }
-
-const CONFIGURATION: &str = "nginx.conf";

@@ -1,6 +1,6 @@
 //! OpenSSL's names of versions and ciphers.
 
-use crate::program::{Cipher, Setup, TlsVersion};
+use crate::program::{Cipher, Launch, Setup, TlsVersion};
 
 /// The version's name in nginx and in OpenSSL's configuration.
 pub(crate) fn version(tls: TlsVersion) -> &'static str {
@@ -38,9 +38,9 @@ pub(crate) fn cipher(setup: &Setup<'_>, setting_12: &str, setting_13: &str) -> O
     })
 }
 
-/// OpenSSL's configuration (config(5), SSL_CONF_cmd(3)), which applies to every program that does
-/// not set these values itself. `OPENSSL_CONF` has its path.
-pub(crate) fn configuration(setup: &Setup<'_>) -> String {
+/// The program with OpenSSL's configuration (config(5), SSL_CONF_cmd(3)), which applies to every program that does
+/// not set these values itself.
+pub(crate) fn configured(mut launch: Launch, setup: &Setup<'_>) -> Launch {
     let mut text = "openssl_conf = main\n[main]\nssl_conf = ssl\n[ssl]\nsystem_default = tls\n\
                     [tls]\n"
         .to_owned();
@@ -50,5 +50,7 @@ pub(crate) fn configuration(setup: &Setup<'_>) -> String {
     if let Some(cipher) = setup.cipher {
         text.push_str(&format!("Ciphersuites = {}\n", suite_13(cipher)));
     }
-    text
+    launch.environment.push(("OPENSSL_CONF".into(), setup.folder.join("openssl.cnf").into()));
+    launch.files.push(("openssl.cnf", text));
+    launch
 }

@@ -7,7 +7,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::command::CustomCommand;
+use crate::command::{CustomCommand, filled};
 
 /// A third-party server: an entry of [`registry`](crate::registry).
 ///
@@ -63,6 +63,32 @@ impl About {
         executables: &[],
         speaks: &[],
     };
+}
+
+/// A server that is known by its name.
+pub(crate) struct Known {
+    pub(crate) about: About,
+    pub(crate) abilities: Abilities,
+    pub(crate) port: u16,
+    pub(crate) prepare: fn(&Setup<'_>) -> Launch,
+}
+
+impl Program for Known {
+    fn about(&self) -> &About {
+        &self.about
+    }
+
+    fn abilities(&self) -> Abilities {
+        self.abilities
+    }
+
+    fn port(&self) -> u16 {
+        self.port
+    }
+
+    fn prepare(&self, setup: &Setup<'_>) -> Launch {
+        (self.prepare)(setup)
+    }
 }
 
 /// The abilities of a program.
@@ -163,6 +189,27 @@ impl<'a> Setup<'a> {
             cipher: None,
             early_data: false,
         }
+    }
+
+    /// What names in braces stand for in the words of a command.
+    pub(crate) fn values(&self) -> [(&'static str, String); 8] {
+        [
+            ("address", self.address.to_string()),
+            ("port", self.port.to_string()),
+            ("name", self.name.to_owned()),
+            ("certificate", self.certificate.display().to_string()),
+            ("key", self.key.display().to_string()),
+            ("directory", self.scratch.display().to_string()),
+            ("site", self.site.display().to_string()),
+            ("folder", self.folder.display().to_string()),
+        ]
+    }
+
+    /// A program with these arguments, which is ready when it listens.
+    pub(crate) fn launch(&self, arguments: &str, transport: Transport) -> Launch {
+        let (values, words) = (self.values(), arguments.split_whitespace());
+        let arguments = words.map(|word| filled(word, &values)).collect();
+        Launch::new(arguments, Some(transport), self.port)
     }
 }
 

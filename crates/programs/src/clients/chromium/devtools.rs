@@ -316,26 +316,7 @@ fn path_of(url: &str) -> &str {
 
 /// Waits until the `load` event is over and something was painted (for the latter at most this
 /// number of milliseconds), and returns [`Times`] as text. A failed object has no response.
-const TIMES: &str = "limit => new Promise(done => {
-    const [page] = performance.getEntriesByType('navigation');
-    const tell = entry => ({
-        url: entry.name, protocol: entry.nextHopProtocol, status: entry.responseStatus,
-        bytes: entry.encodedBodySize, found: entry.startTime,
-        requested: entry.requestStart, first: entry.responseStart, done: entry.responseEnd,
-    });
-    const look = left => {
-        const [paint] = performance.getEntriesByType('paint');
-        if (page.loadEventEnd === 0 || (!paint && left > 0)) {
-            setTimeout(look, 20, left - 20);
-            return;
-        }
-        const objects = [page, ...performance.getEntriesByType('resource')].map(tell);
-        done(JSON.stringify({
-            loaded: page.loadEventEnd, paint: paint ? paint.startTime : null, objects,
-        }));
-    };
-    look(limit);
-})";
+const TIMES: &str = include_str!("times.js");
 
 /// How long a browser takes to become idle after its start.
 const REST_MS: u32 = 500;
