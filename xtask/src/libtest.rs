@@ -133,34 +133,7 @@ mod tests {
 
     #[test]
     fn only_failures_and_sums_are_printed_and_skips_are_counted() {
-        let output = "
-running 3 tests
-test opens ... ok
-test closes ... FAILED
-test waits ... ignored, thorough: real time
-test rests has been running for over 60 seconds
-test loops has been running for over 60 seconds
-test rests ... ok
-
-successes:
-
----- opens stdout ----
-many words
-SKIPPED: no curl
-
-successes:
-    opens
-
-failures:
-
----- closes stdout ----
-left: 1
-
-failures:
-    closes
-
-test result: FAILED. 1 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s
-";
+        let output = include_str!("libtest/output.txt");
         let (mut reader, mut ledger) = (Reader::default(), Ledger::default());
         let shown: Vec<&str> =
             output.lines().filter(|line| reader.shows(line, &mut ledger)).collect();

@@ -29,44 +29,7 @@ use install::Consent;
 use ledger::Ledger;
 use steps::Step;
 
-const USAGE: &str = "Usage: cargo xtask CHORE
-
-Chores:
-  check             formatting, lints and unit tests; run it before each commit
-  test              the basic test suite; needs only Rust, installs nothing, and lists the tests
-                    that this machine cannot run
-  test --thorough [--install] [PART ...]
-                    tests that take long or need other programs; all of them, or only PART:
-                    tests, docs, python, release, grids, agreement, swarm, dist, judges; asks before it
-                    installs anything, unless --install is given
-  ci                lints, test, then as many parts of the thorough tier as fit into 40 minutes
-  swarm [RUNS]      random topologies, faults and protocols (default: 20000 runs)
-  bench             all benchmarks; writes the figures to stdout
-  kernel-agreement  regenerates crates/tcp/kernel-agreement.md: Trackbed's TCP against the kernel's
-  agreement         regenerates docs/agreement.md: virtual compared with emulated; takes forty
-                    minutes on an idle machine
-  agreement rest    forty minutes more of it, or of an interrupted one, by the same program (target/agreement)
-  agreement short   prints a few rows of the table
-  reference         regenerates docs/reference.md and docs/schema from the registries
-  docs              builds the documentation (target/book), checks its links, and executes its
-                    commands (docs/SUMMARY.md lists its pages); TRACKBED names the program to
-                    execute instead of the release build
-  docs build        only builds the documentation and checks its links
-  docs run [PAGE]   only executes the commands, of all pages or of those whose path contains PAGE
-  docs bless [PAGE] writes the current output of commands into the pages
-  judges            runs suites and stacks of others against Trackbed's and writes docs/judges.md;
-                    `test --thorough --install judges` installs them before
-  vendor            regenerates third_party: published crates, patched and trimmed
-  vendor --check    checks that third_party is what `vendor` generates
-  dist [--target TRIPLE ...] [--skip-build] [--strict]
-                    builds and packs what users download (target/dist), for x86_64 and aarch64 or
-                    for each TRIPLE; --skip-build packs the last build, --strict fails if a target
-                    cannot be built here, --binary FILE packs FILE
-  dist test         tests the contents of target/dist as users install them
-  fuzz [SECONDS]    runs every fuzz target for SECONDS (default: 60)
-                    and continues from what it found before (needs a C++ compiler)
-  fuzz keep         adds what reached new code to the corpora in fuzz/corpus
-";
+const USAGE: &str = include_str!("usage.txt");
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -163,13 +163,4 @@ pub fn failure(cell: &Value) -> Option<String> {
     Some(reason.lines().next_back().unwrap_or_default().trim().to_owned())
 }
 
-const CELL: &str = r#"
-name = "judges"
-summary = "One case"
-substrate = "emulated"
-runs = 1
-protocol = "http3"
-client-timeout = "300 s"
-link = { rate = "20 Mbit/s", delay = "5 ms" }
-workload = { kind = "messages", count = 3 }
-"#;
+const CELL: &str = include_str!("cell.toml");

@@ -35,16 +35,7 @@ pub fn render(all: &[(&Judge, Verdict)]) -> String {
 /// The reason of a failure that nobody has explained.
 pub const UNKNOWN: &str = "not yet known";
 
-const HEAD: &str = "# Judged by others
-
-For researchers who ask whether the stacks here do what the standards say. `cargo xtask judges` runs suites and
-stacks that others wrote against Trackbed's servers and clients, on the emulated substrate, and writes this page. It
-needs network namespaces; `cargo xtask test --thorough --install judges` installs the judges before. h2spec's cases
-are its own; the others are Trackbed's, played by or with the stacks named here. Last run: DATE.
-
-| judge | what it judges | version | passed | failed |
-| --- | --- | --- | --- | --- |
-";
+const HEAD: &str = include_str!("head.md");
 
 const FAILED: &str = "
 ## Failed cases
@@ -53,13 +44,7 @@ const FAILED: &str = "
 | --- | --- | --- | --- |
 ";
 
-const NOT_RUN: &str = "
-## Not run
-
-- Vectors of Wycheproof and NIST are not counted here: `cargo test` runs them.
-- h3spec, tlsfuzzer and Paho's suite for MQTT are in none of the package registries in use here. The client that
-  breaks rules has many cases of h3spec.
-";
+const NOT_RUN: &str = include_str!("not-run.md");
 
 /// Parts of cases' names, and why such cases fail.
 #[rustfmt::skip]

@@ -9,31 +9,7 @@ use crate::Scratch;
 
 /// Ultralytics' `LetterBox` with `cv2.resize(..., interpolation=cv2.INTER_LINEAR)`, in double
 /// precision and without OpenCV's intermediate rounding to integers.
-const LETTERBOX: &str = "
-import numpy as np
-w, h, W, H = (int(v) for v in open('sizes').read().split())
-image = np.fromfile('image', np.uint8).reshape(h, w, 3).astype(np.float64)
-r = min(W / w, H / h)
-nw, nh = int(round(w * r)), int(round(h * r))
-def axis(n, m):
-    p = np.clip((np.arange(m) + 0.5) * n / m - 0.5, 0, n - 1)
-    a = np.floor(p).astype(int)
-    return a, np.minimum(a + 1, n - 1), p - a
-x0, x1, fx = axis(w, nw)
-y0, y1, fy = axis(h, nh)
-rows = image[y0] * (1 - fy)[:, None, None] + image[y1] * fy[:, None, None]
-small = rows[:, x0] * (1 - fx)[None, :, None] + rows[:, x1] * fx[None, :, None]
-left, top = int(round((W - nw) / 2 - 0.1)), int(round((H - nh) / 2 - 0.1))
-out = np.full((H, W, 3), 114.0)
-out[top:top + nh, left:left + nw] = small
-(out / 255).transpose(2, 0, 1).astype(np.float32).tofile('out')
-# `scale_boxes`, of the corners of the input.
-b = np.array([0, 0, W, H], float)
-b = (b - [left, top, left, top]) / r
-b[[0, 2]] = b[[0, 2]].clip(0, w)
-b[[1, 3]] = b[[1, 3]].clip(0, h)
-b.astype(np.float32).tofile('sides')
-";
+const LETTERBOX: &str = include_str!("letterbox.py");
 
 #[test]
 fn images_are_fitted_as_numpy_fits_them() {
@@ -71,28 +47,7 @@ fn images_are_fitted_as_numpy_fits_them() {
 }
 
 /// Confidences, boxes and greedy suppression per class.
-const DETECTIONS: &str = "
-import numpy as np
-c, n = (int(v) for v in open('head').read().split())
-out = np.fromfile('output', np.float32).reshape(4 + c, n).astype(np.float64)
-scores, classes = out[4:].max(0), out[4:].argmax(0)
-x, y, w, h = out[:4]
-boxes = np.stack([x - w / 2, y - h / 2, x + w / 2, y + h / 2], 1)
-found = []
-for k in range(c):
-    places = np.where((scores > 0.25) & (classes == k))[0]
-    places = places[np.argsort(-scores[places], kind='stable')]
-    while len(places):
-        best, places = places[0], places[1:]
-        found.append((best, k))
-        size = np.minimum(boxes[best, 2:], boxes[places, 2:]) - np.maximum(boxes[best, :2], boxes[places, :2])
-        both = size.clip(0).prod(1)
-        area = lambda b: (b[..., 2:] - b[..., :2]).clip(0).prod(-1)
-        places = places[both / (area(boxes[best]) + area(boxes[places]) - both) <= 0.7]
-found.sort(key=lambda f: -scores[f[0]])
-for place, k in found:
-    print(k, scores[place], *boxes[place])
-";
+const DETECTIONS: &str = include_str!("detections.py");
 
 /// An output in which several places stand for the same few objects.
 fn output(random: &mut Rng, head: Head) -> Vec<f32> {

@@ -9,21 +9,7 @@ use trackbed_inference::runtime::{Provider, Runtime, RuntimeError, RuntimeKind, 
 
 use crate::Scratch;
 
-const CHECK: &str = "
-import onnx
-model = onnx.load('model.onnx')
-onnx.checker.check_model(model, full_check=True)
-shape = lambda v: [d.dim_value for d in v.type.tensor_type.shape.dim]
-count = 0
-for t in model.graph.initializer:
-    if t.data_type == onnx.TensorProto.FLOAT and len(t.dims) in (1, 4) and max(t.dims) > 1:
-        size = 1
-        for d in t.dims:
-            size *= d
-        count += size
-# Scales of the two enlargements are no weights.
-print(shape(model.graph.input[0]), shape(model.graph.output[0]), count - 2 * 4)
-";
+const CHECK: &str = include_str!("check.py");
 
 #[test]
 fn onnx_finds_nothing_wrong_with_the_generated_model() {
@@ -35,12 +21,7 @@ fn onnx_finds_nothing_wrong_with_the_generated_model() {
     assert_eq!(said.trim(), expected);
 }
 
-const INFER: &str = "
-import numpy as np, onnxruntime
-session = onnxruntime.InferenceSession('model.onnx', providers=['CPUExecutionProvider'])
-image = np.fromfile('image', np.float32).reshape(1, 3, 640, 640)
-session.run(None, {'images': image})[0].tofile('output')
-";
+const INFER: &str = include_str!("infer.py");
 
 /// The available runtimes; prints a line for a missing one.
 fn runtimes() -> Vec<Runtime> {
@@ -130,22 +111,7 @@ fn rten_refuses_what_it_cannot_compute_with() {
 }
 
 /// Small models whose inputs differ from a detector's.
-const OTHERS: &str = "
-import onnx
-from onnx import helper as h, TensorProto as T
-def save(name, kind, shape, type=T.FLOAT):
-    i = h.make_tensor_value_info('x', type, shape)
-    o = h.make_tensor_value_info('y', type, shape)
-    g = h.make_graph([h.make_node(kind, ['x'], ['y'])], 'g', [i], [o])
-    onnx.save(h.make_model(g, opset_imports=[h.make_opsetid('', 17)], ir_version=8), name)
-save('open.onnx', 'Identity', ['n', 3, 'h', 'w'])
-save('grey.onnx', 'Identity', [1, 1, 28, 28])
-save('batch.onnx', 'Identity', [8, 3, 64, 64])
-save('last.onnx', 'Identity', [1, 64, 64, 3])
-save('flat.onnx', 'Identity', [1, 1000])
-save('bytes.onnx', 'Identity', [1, 3, 64, 64], T.UINT8)
-save('unknown.onnx', 'NoSuchOperator', [1, 3, 64, 64])
-";
+const OTHERS: &str = include_str!("others.py");
 
 #[test]
 fn models_that_take_no_image_are_refused_with_what_they_take() {
