@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use trackbed_lab::campaign::until::Until;
 use trackbed_lab::emulated::CapturedRuns;
@@ -123,6 +124,20 @@ pub struct RunOptions {
     /// Print every metric and every check
     #[arg(short, long, conflicts_with = "json")]
     pub verbose: bool,
+}
+
+/// Names on the command line, what help says of each, and what they stand for.
+pub(crate) type Names<T> = [(&'static str, &'static str, T)];
+
+/// Parses one of `names`.
+pub(crate) fn one_of<T: Clone + Send + Sync>(
+    names: &'static Names<T>,
+) -> impl TypedValueParser<Value = T> {
+    let values = names.iter().map(|(name, help, _)| PossibleValue::new(*name).help(*help));
+    PossibleValuesParser::new(values).try_map(|text| {
+        let found = names.iter().find(|(name, ..)| *name == text);
+        found.map(|(.., value)| value.clone()).ok_or("unknown name")
+    })
 }
 
 fn captured(text: &str) -> Result<CapturedRuns, String> {

@@ -119,6 +119,11 @@ pub fn write_file(
     write_own(path, write)
 }
 
+/// Writes `content` to the file that the user named, as [`write_file`].
+pub fn write_whole(path: &Path, content: impl AsRef<[u8]>) -> anyhow::Result<()> {
+    write_file(path, |file| file.write_all(content.as_ref()).with_context(|| no_place(path)))
+}
+
 /// Replaces a file atomically. A full disk or a kill leaves the previous file unchanged. Symbolic links are
 /// not followed.
 pub fn write_own(

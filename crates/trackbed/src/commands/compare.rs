@@ -1,9 +1,7 @@
 //! `trackbed compare`
 
-use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use clap::Args;
 use trackbed_analysis::compare::{self, Question};
 use trackbed_measure::results::UsefulDifference;
@@ -51,11 +49,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let contrast = compare::compare(&arguments.first, &arguments.second, &question)?;
     output::answer(arguments.json, &contrast, || contrast::render(&contrast))?;
     if let Some(path) = &arguments.junit {
-        let xml = contrast::junit(&contrast);
-        let write = |file: &mut (dyn Write + Send)| {
-            file.write_all(xml.as_bytes()).with_context(|| output::no_place(path))
-        };
-        output::write_file(path, write)?;
+        output::write_whole(path, contrast::junit(&contrast))?;
     }
     let is_worse = contrast.count_worse() > 0;
     Ok(match arguments.no_worse_than {

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread;
 
 use anyhow::{Context as _, anyhow, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use trackbed_analysis::drops::answer;
 use trackbed_archive::VERSION;
 use trackbed_lab::backend::{Backend as _, Virtual};
@@ -24,7 +23,7 @@ use trackbed_scenario::{self as scenario, Plan, Source};
 use super::campaign::{self, Campaign};
 use crate::ending::Ending;
 use crate::interrupt;
-use crate::options::{RunOptions, SubstrateArgument, count, number};
+use crate::options::{Names, RunOptions, SubstrateArgument, count, number, one_of};
 use crate::output::{self, shell_word, tell};
 use crate::{progress, shell};
 
@@ -37,8 +36,8 @@ pub struct Arguments {
     #[arg(long)]
     pub pairs: bool,
     /// Choose what happens to a packet
-    #[arg(long, value_enum, default_value = "loss")]
-    pub fault: FaultArgument,
+    #[arg(long, default_value = "loss", value_parser = one_of(FAULTS))]
+    pub fault: Fault,
     /// Choose at most the first N packets of a run
     #[arg(long, value_name = "N", default_value = "100", value_parser = count)]
     pub packets: u32,
@@ -81,15 +80,11 @@ pub struct Arguments {
 }
 
 /// What happens to a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FaultArgument {
-    /// It is lost
-    Loss,
-    /// A copy follows it
-    Duplication,
-    /// It is held back for 100 ms, and later ones overtake it
-    Delay,
-}
+const FAULTS: &Names<Fault> = &[
+    ("loss", "It is lost", Fault::Loss),
+    ("duplication", "A copy follows it", Fault::Duplication),
+    ("delay", "It is held back for 100 ms, and later ones overtake it", Fault::Delay(HOLD)),
+];
 
 /// Tries the packets of each cell and prints what each costs.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
@@ -103,11 +98,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     }
     let jobs = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let question = Question {
-        fault: match arguments.fault {
-            FaultArgument::Loss => Fault::Loss,
-            FaultArgument::Duplication => Fault::Duplication,
-            FaultArgument::Delay => Fault::Delay(HOLD),
-        },
+        fault: arguments.fault,
         pairs: arguments.pairs,
         packets: arguments.packets as usize,
         run: arguments.run,
@@ -133,20 +124,20 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     if let Some(only) = arguments.only.as_ref().filter(|_| is_empty) {
         bail!("--only {only}: no fault has such a packet; without it, all are listed");
     }
+    let fault = FAULTS.iter().find(|(.., fault)| *fault == arguments.fault);
+    let fault = fault.map_or("", |(name, ..)| name);
+    let found = answer(fault, &cells);
     let document = DropsDocument {
         schema: SCHEMA,
         answer: match question.cancel.is_cancelled() {
-            false => answer(fault_name(arguments.fault), &cells),
-            true => {
-                let found = answer(fault_name(arguments.fault), &cells);
-                format!("Stopped before all packets were tried. {found}")
-            }
+            false => found,
+            true => format!("Stopped before all packets were tried. {found}"),
         },
         trackbed: VERSION.to_owned(),
         scenario: plan.name.clone(),
         seed: plan.seed,
         substrate: if emulated.is_some() { EMULATED } else { VIRTUAL }.to_owned(),
-        fault: fault_name(arguments.fault).to_owned(),
+        fault: fault.to_owned(),
         cells,
     };
     let folder = || Path::new("trackbed-out").join(format!("{}-drops", plan.name));
@@ -173,14 +164,6 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
             Ending::CheckFailed
         }
     })
-}
-
-fn fault_name(fault: FaultArgument) -> &'static str {
-    match fault {
-        FaultArgument::Loss => "loss",
-        FaultArgument::Duplication => "duplication",
-        FaultArgument::Delay => "delay",
-    }
 }
 
 /// The plan, and the emulated substrate if it is wanted.
@@ -240,16 +223,12 @@ fn write(
     output::spare_results(out)?;
     fs::create_dir_all(out).with_context(|| output::no_place(out))?;
     let files = [("drops.json", output::json(document)?), ("drops.svg", report::svg(document))];
-    let text = |path: &Path, text: &str| {
-        let write = |file: &mut (dyn Write + Send)| {
-            file.write_all(text.as_bytes()).with_context(|| output::no_place(path))
-        };
-        output::write_file(path, write)
-    };
-    files.iter().try_for_each(|(name, content)| text(&out.join(name), content))?;
+    for (name, content) in files {
+        output::write_whole(&out.join(name), content)?;
+    }
     if let Some(path) = &arguments.junit {
         let is_known = |cell: &DropsCell, one: &Pattern| known.contains(&key(cell, one));
-        text(path, &report::junit(document, &is_known))?;
+        output::write_whole(path, report::junit(document, &is_known))?;
     }
     Ok(())
 }

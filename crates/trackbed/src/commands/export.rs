@@ -12,7 +12,8 @@ use trackbed_report::export::{Content, Exporter, Format};
 use trackbed_report::summary;
 
 use crate::ending::Ending;
-use crate::output::{self, no_place, tell, write_file};
+use crate::options::{Names, one_of};
+use crate::output::{self, no_place, tell, write_file, write_whole};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("../../help/export.txt"))]
@@ -20,8 +21,8 @@ pub struct Arguments {
     /// The run directory
     pub directory: PathBuf,
     /// Choose the table
-    #[arg(long, value_enum, default_value_t = TableArgument::Samples)]
-    pub table: TableArgument,
+    #[arg(long, default_value = "samples", value_parser = one_of(TABLES))]
+    pub table: Content,
     /// Choose the format
     #[arg(long, value_enum, default_value_t = FormatArgument::Csv)]
     pub format: FormatArgument,
@@ -30,18 +31,12 @@ pub struct Arguments {
     pub out: Option<PathBuf>,
 }
 
-/// The tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum TableArgument {
-    /// Every sample
-    Samples,
-    /// Every run
-    Runs,
-    /// Every metric of every cell
-    Cells,
-    /// Every comparison
-    Differences,
-}
+const TABLES: &Names<Content> = &[
+    ("samples", "Every sample", Content::Samples),
+    ("runs", "Every run", Content::Runs),
+    ("cells", "Every metric of every cell", Content::Cells),
+    ("differences", "Every comparison", Content::Differences),
+];
 
 /// The formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -61,7 +56,7 @@ pub enum FormatArgument {
 /// Writes a table of a run directory.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let is_printed = matches!(arguments.format, FormatArgument::Markdown | FormatArgument::Latex);
-    if is_printed && arguments.table == TableArgument::Cells {
+    if is_printed && matches!(arguments.table, Content::Cells) {
         return printed(arguments);
     }
     // Check the directory before any file is touched.
@@ -94,7 +89,7 @@ fn printed(arguments: &Arguments) -> anyhow::Result<Ending> {
         output::print(&text)?;
         return Ok(Ending::Success);
     };
-    write_file(path, |file| file.write_all(text.as_bytes()).with_context(|| no_place(path)))?;
+    write_whole(path, text)?;
     tell(path.display());
     Ok(Ending::Success)
 }
@@ -111,12 +106,7 @@ struct Table {
 impl Table {
     fn read(arguments: &Arguments) -> anyhow::Result<Table> {
         let format = format(arguments.format)?;
-        let content = match arguments.table {
-            TableArgument::Samples => Content::Samples,
-            TableArgument::Runs => Content::Runs,
-            TableArgument::Cells => Content::Cells,
-            TableArgument::Differences => Content::Differences,
-        };
+        let content = arguments.table;
         let (document, runs) = trackbed_analysis::open(&arguments.directory)?;
         let is_of_runs = matches!(content, Content::Samples | Content::Runs);
         Ok(Table { document, content, format, runs: is_of_runs.then_some(runs) })

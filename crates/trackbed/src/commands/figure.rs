@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use trackbed_archive::{Recorded, Results as _};
 use trackbed_lab::timeline;
 use trackbed_measure::results::{RunResult, VIRTUAL};
@@ -15,7 +15,8 @@ use trackbed_report::plot::{Font, POINTS_PER_MM, Paper};
 use trackbed_substrate::Cancel;
 
 use crate::ending::Ending;
-use crate::output::{self, no_place, shell_word, tell, write_file};
+use crate::options::{Names, one_of};
+use crate::output::{self, shell_word, tell, write_whole};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("../../help/figure.txt"))]
@@ -26,8 +27,8 @@ pub struct Arguments {
     #[arg(long, value_name = "METRIC")]
     pub metric: Option<String>,
     /// Choose how it is drawn
-    #[arg(long, value_enum, default_value_t = KindArgument::Box)]
-    pub kind: KindArgument,
+    #[arg(long, default_value = "box", value_parser = one_of(KINDS))]
+    pub kind: Drawn,
     /// Set the figure's width, in mm, cm, in or pt
     #[arg(long, value_name = "LENGTH", default_value = "88mm", value_parser = length)]
     pub width: f64,
@@ -42,20 +43,20 @@ pub struct Arguments {
     pub out: PathBuf,
 }
 
-/// The kinds of figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum KindArgument {
-    /// Quartiles of all samples, a row for each cell
-    Box,
-    /// Distribution functions of all samples
-    Ecdf,
-    /// Medians (times) or means with intervals, along a factor that is a number
-    Line,
-    /// Medians (times) or means with intervals, a row for each cell
-    Bar,
-    /// A quantity over the time of one run of each cell (virtual time)
-    Timeline,
-}
+/// The kind of a figure; none is a timeline.
+type Drawn = Option<Kind>;
+
+const KINDS: &Names<Drawn> = &[
+    ("box", "Quartiles of all samples, a row for each cell", Some(Kind::Box)),
+    ("ecdf", "Distribution functions of all samples", Some(Kind::Ecdf)),
+    (
+        "line",
+        "Medians (times) or means with intervals, along a factor that is a number",
+        Some(Kind::Line),
+    ),
+    ("bar", "Medians (times) or means with intervals, a row for each cell", Some(Kind::Bar)),
+    ("timeline", "A quantity over the time of one run of each cell (virtual time)", None),
+];
 
 /// Draws a figure of a run directory.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
@@ -80,7 +81,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         "png" => scene.png(&font)?,
         _ => scene.svg(&font).into_bytes(),
     };
-    write_file(out, |file| file.write_all(&bytes).with_context(|| no_place(out)))?;
+    write_whole(out, bytes)?;
     let height = scene.height() / POINTS_PER_MM;
     let width = width / POINTS_PER_MM;
     tell(format_args!("figure: {} ({width:.0} x {height:.0} mm)", shell_word(out)));
@@ -97,17 +98,11 @@ fn figure(arguments: &Arguments) -> anyhow::Result<Figure> {
         of_cell.retain(|run| run.run < document.runs && (keeps_invalid || !run.is_invalid()));
         Ok(of_cell)
     };
-    let kind = match kind {
-        KindArgument::Timeline => {
-            let course = Course::new(metric.as_deref())?;
-            let subject = Subject::new(&document, None)?;
-            let runs = courses(directory, &subject, document.substrate == VIRTUAL, of_cell)?;
-            return Ok(course.draw(&subject, &runs)?);
-        }
-        KindArgument::Box => Kind::Box,
-        KindArgument::Ecdf => Kind::Ecdf,
-        KindArgument::Line => Kind::Line,
-        KindArgument::Bar => Kind::Bar,
+    let Some(kind) = *kind else {
+        let course = Course::new(metric.as_deref())?;
+        let subject = Subject::new(&document, None)?;
+        let runs = courses(directory, &subject, document.substrate == VIRTUAL, of_cell)?;
+        return Ok(course.draw(&subject, &runs)?);
     };
     let subject = Subject::new(&document, metric.as_deref())?;
     let mut samples = BTreeMap::new();

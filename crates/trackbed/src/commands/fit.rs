@@ -1,7 +1,6 @@
 //! `trackbed fit`
 
 use std::fs;
-use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -117,11 +116,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     let files = [("fit.json", Some(output::json(&document)?)), ("fit.svg", report::svg(&document))];
     for (name, text) in files {
         let Some(text) = text else { continue };
-        let path = out.join(name);
-        let write = |file: &mut (dyn Write + Send)| {
-            file.write_all(text.as_bytes()).with_context(|| output::no_place(&path))
-        };
-        output::write_file(&path, write)?;
+        output::write_whole(&out.join(name), text)?;
     }
     output::answer(*json, &document, || report::render(&document))?;
     tell(format_args!("\nresults: {}", shell_word(&out)));

@@ -4,13 +4,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use clap::{ArgGroup, Args};
-use trackbed_outward::{Metrics, expose};
+use trackbed_outward::{Format, Metrics, expose};
 use trackbed_router::relay::fronts::{Front, rules};
 use trackbed_router::relay::{Destinations, Limits, Plan, run};
 use trackbed_substrate::Cancel;
 
-use super::phad::LogFormat;
+use super::phad::{LOG_FORMATS, log};
 use crate::ending::Ending;
+use crate::options::one_of;
 use crate::{interrupt, output};
 
 #[derive(Debug, Args)]
@@ -48,8 +49,8 @@ pub struct Arguments {
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub metrics: Option<SocketAddr>,
     /// Write the log as text to standard error, or as JSON lines to standard output
-    #[arg(long, value_enum, default_value = "text")]
-    pub log: LogFormat,
+    #[arg(long, default_value = "text", value_parser = one_of(LOG_FORMATS))]
+    pub log: Format,
 }
 
 /// Relays until a signal ends it.
@@ -71,7 +72,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     };
     let destinations = Destinations { allowed: arguments.allow.clone() };
     let plan = Plan { fronts: transparent.chain(socks).collect(), limits, destinations };
-    let (log, metrics) = (arguments.log.log("trackbed relay"), Metrics::new());
+    let (log, metrics) = (log("trackbed relay", arguments.log), Metrics::new());
     let stop = Cancel::new();
     let asked = stop.clone();
     interrupt::on_stop(move || asked.cancel())?;

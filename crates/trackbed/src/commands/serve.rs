@@ -7,11 +7,13 @@ use std::time::Duration;
 use clap::Args;
 use trackbed_core::ByteSize;
 use trackbed_lab::live::{DATA_PORT, Limits, PORT, Settings, serve};
+use trackbed_outward::Format;
 use trackbed_substrate::Cancel;
 
-use super::phad::LogFormat;
+use super::phad::{LOG_FORMATS, log};
 use crate::ending::Ending;
 use crate::interrupt;
+use crate::options::one_of;
 
 /// Where to listen, and how much clients may ask.
 #[derive(Debug, Args)]
@@ -39,8 +41,8 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = Limits::default().requests)]
     pub requests: u32,
     /// How to write what happens: text to standard error, or JSON lines to standard output
-    #[arg(long, value_enum, default_value = "text")]
-    pub log: LogFormat,
+    #[arg(long, default_value = "text", value_parser = one_of(LOG_FORMATS))]
+    pub log: Format,
 }
 
 /// Serves until a signal ends it.
@@ -59,7 +61,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         ticket: arguments.ticket.clone(),
         limits: Limits { duration, bytes, requests },
     };
-    let log = arguments.log.log("trackbed serve");
+    let log = log("trackbed serve", arguments.log);
     let cancel = Cancel::new();
     let asked = cancel.clone();
     interrupt::on_stop(move || asked.cancel())?;

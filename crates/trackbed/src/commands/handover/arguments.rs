@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use trackbed_railway::motion::Direction;
 use trackbed_railway::motion::quantity::parse_length_m;
+
+use crate::options::{Names, one_of};
 
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -54,8 +56,8 @@ pub struct BuildArguments {
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "logs")]
     pub seed: u64,
     /// Choose the direction of the rides
-    #[arg(long, value_enum, default_value = "both", conflicts_with = "logs")]
-    pub direction: Directions,
+    #[arg(long, default_value = "both", value_parser = one_of(DIRECTIONS), conflicts_with = "logs")]
+    pub direction: &'static [Direction],
     /// Write the timeline of the links and the received signal of each ride to DIR
     #[arg(long, value_name = "DIR", conflicts_with = "logs")]
     pub timelines: Option<PathBuf>,
@@ -114,27 +116,11 @@ pub struct MergeArguments {
     pub ranges: RangeArguments,
 }
 
-/// Directions of rides.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Directions {
-    /// Rising chainage
-    Forward,
-    /// Falling chainage
-    Backward,
-    /// Both directions
-    Both,
-}
-
-impl Directions {
-    /// The directions as a list.
-    pub fn list(self) -> &'static [Direction] {
-        match self {
-            Directions::Forward => &[Direction::Forward],
-            Directions::Backward => &[Direction::Backward],
-            Directions::Both => &Direction::BOTH,
-        }
-    }
-}
+const DIRECTIONS: &Names<&[Direction]> = &[
+    ("forward", "Rising chainage", &[Direction::Forward]),
+    ("backward", "Falling chainage", &[Direction::Backward]),
+    ("both", "Both directions", &Direction::BOTH),
+];
 
 fn length(text: &str) -> Result<f64, String> {
     parse_length_m(text).map_err(|why| why.to_string())

@@ -61,7 +61,7 @@ pub(crate) fn outline(table: &Table) -> anyhow::Result<String> {
 
 fn from_model(arguments: &BuildArguments, settings: Settings) -> anyhow::Result<Table> {
     let railway = Railway::read(&given(arguments)?).map_err(|why| anyhow!("{why}"))?;
-    let directions = arguments.direction.list();
+    let directions = arguments.direction;
     if let Some(folder) = &arguments.timelines {
         keep_timelines(arguments, &railway, folder)?;
     }
@@ -125,7 +125,7 @@ fn keep_timelines(
     };
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     for number in 0..arguments.rides {
-        for &direction in arguments.direction.list() {
+        for &direction in arguments.direction {
             let (_, timelines) = preliminary::ride(railway, direction, number, arguments.seed);
             write(format!("ride-{number}-{direction}.csv"), timelines_to_text(&timelines))?;
             write(format!("ride-{number}-{direction}-signal.csv"), signal_to_text(&timelines))?;

@@ -5,11 +5,12 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use trackbed_inference::model::INPUT_MAX;
 use trackbed_inference::runtime::{Provider, RuntimeKind};
 
 use crate::commands::phad::duration;
+use crate::options::{Names, one_of};
 
 #[derive(Debug, Args)]
 #[command(after_long_help = include_str!("../../../help/infer.txt"))]
@@ -34,11 +35,11 @@ pub struct Arguments {
     #[arg(long)]
     pub once: bool,
     /// Choose the execution provider
-    #[arg(long, value_enum, default_value = "cpu")]
-    pub provider: ProviderArgument,
+    #[arg(long, default_value = "cpu", value_parser = one_of(PROVIDERS))]
+    pub provider: Provider,
     /// Choose the runtime of the model [default: onnxruntime if it is installed, else rten]
-    #[arg(long, value_enum, conflicts_with = "exec")]
-    pub runtime: Option<RuntimeArgument>,
+    #[arg(long, value_parser = one_of(RUNTIMES), conflicts_with = "exec")]
+    pub runtime: Option<RuntimeKind>,
     /// Load ONNX Runtime from FILE (libonnxruntime.so), or from DIR or the virtual environment in DIR
     #[arg(long, value_name = "FILE|DIR")]
     pub library: Option<PathBuf>,
@@ -80,44 +81,16 @@ pub struct Arguments {
     pub command: Vec<OsString>,
 }
 
-/// Execution providers: see [`Provider`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ProviderArgument {
-    /// The CPU
-    Cpu,
-    /// NVIDIA CUDA
-    Cuda,
-    /// NVIDIA TensorRT
-    Tensorrt,
-}
+const PROVIDERS: &Names<Provider> = &[
+    ("cpu", "The CPU", Provider::Cpu),
+    ("cuda", "NVIDIA CUDA", Provider::Cuda),
+    ("tensorrt", "NVIDIA TensorRT", Provider::TensorRt),
+];
 
-impl From<ProviderArgument> for Provider {
-    fn from(argument: ProviderArgument) -> Provider {
-        match argument {
-            ProviderArgument::Cpu => Provider::Cpu,
-            ProviderArgument::Cuda => Provider::Cuda,
-            ProviderArgument::Tensorrt => Provider::TensorRt,
-        }
-    }
-}
-
-/// Runtimes: see [`RuntimeKind`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum RuntimeArgument {
-    /// ONNX Runtime
-    Onnxruntime,
-    /// rten, written in Rust and built in
-    Rten,
-}
-
-impl From<RuntimeArgument> for RuntimeKind {
-    fn from(argument: RuntimeArgument) -> RuntimeKind {
-        match argument {
-            RuntimeArgument::Onnxruntime => RuntimeKind::OnnxRuntime,
-            RuntimeArgument::Rten => RuntimeKind::Rten,
-        }
-    }
-}
+const RUNTIMES: &Names<RuntimeKind> = &[
+    ("onnxruntime", "ONNX Runtime", RuntimeKind::OnnxRuntime),
+    ("rten", "rten, written in Rust and built in", RuntimeKind::Rten),
+];
 
 fn threads(text: &str) -> Result<NonZeroUsize, String> {
     let threads = text.parse().ok().filter(|threads: &NonZeroUsize| threads.get() <= THREADS_MAX);

@@ -96,7 +96,7 @@ fn by_model(arguments: &Arguments, threads: NonZeroUsize) -> anyhow::Result<(Wor
         true => Frames::generated(arguments.seed),
         false => Frames::open(&arguments.frames)?,
     };
-    let kind = arguments.runtime.map(RuntimeKind::from);
+    let kind = arguments.runtime;
     if kind == Some(RuntimeKind::Rten) && arguments.library.is_some() {
         bail!(
             "--runtime rten does not use --library, which is for ONNX Runtime; remove one of them"
@@ -107,7 +107,7 @@ fn by_model(arguments: &Arguments, threads: NonZeroUsize) -> anyhow::Result<(Wor
         true => ModelSource::Memory(generated::model(arguments.seed).onnx),
         false => ModelSource::File(arguments.model.clone()),
     };
-    let provider = arguments.provider.into();
+    let provider = arguments.provider;
     let options = ModelOptions { threads, provider, input: arguments.input_size };
     let model = Model::load(&runtime, &source, options)?;
     let about = ModelAbout {

@@ -12,6 +12,7 @@ use trackbed_outward::files::read_bounded;
 use trackbed_outward::{Format, Log};
 use trackbed_router::phad::paths::Operator;
 
+use crate::options::{Names, one_of};
 use crate::output;
 
 #[derive(Debug, Args)]
@@ -63,8 +64,8 @@ pub struct Arguments {
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub metrics: Option<SocketAddr>,
     /// Write log events as text to standard error, or as JSON lines to standard output [default: text]
-    #[arg(long, value_enum)]
-    pub log: Option<LogFormat>,
+    #[arg(long, value_parser = one_of(LOG_FORMATS))]
+    pub log: Option<Format>,
     /// Log what phad would do, and change nothing in the kernel
     #[arg(long)]
     pub dry_run: bool,
@@ -109,23 +110,12 @@ impl Arguments {
 const CONFIG_BYTES_MAX: u64 = 1_000_000;
 
 /// Formats of the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum LogFormat {
-    /// Text for people
-    Text,
-    /// JSON lines for programs
-    Json,
-}
+pub const LOG_FORMATS: &Names<Format> =
+    &[("text", "Text for people", Format::Text), ("json", "JSON lines for programs", Format::Json)];
 
-impl LogFormat {
-    /// The log of the service with this name; `--quiet` applies.
-    pub fn log(self, service: &'static str) -> Log {
-        let format = match self {
-            LogFormat::Text => Format::Text,
-            LogFormat::Json => Format::Json,
-        };
-        Log::new(service, format).quiet(output::is_quiet())
-    }
+/// The log of the service with this name; `--quiet` applies.
+pub fn log(service: &'static str, format: Format) -> Log {
+    Log::new(service, format).quiet(output::is_quiet())
 }
 
 /// Parses a time with its unit.

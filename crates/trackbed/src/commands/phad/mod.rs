@@ -14,7 +14,7 @@ use trackbed_router::phad::{Daemon, Message, Plan, flags};
 
 use crate::ending::Ending;
 use crate::output;
-pub use arguments::{Arguments, LogFormat, duration};
+pub use arguments::{Arguments, LOG_FORMATS, duration, log};
 
 /// Runs the daemon until a signal ends it, or executes the one requested action.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
@@ -26,7 +26,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         return Ok(Ending::Success);
     }
     let plan = plan(given, state)?;
-    let log = first(given, |a| a.log).unwrap_or(LogFormat::Text).log("trackbed phad");
+    let log = log("trackbed phad", first(given, |a| a.log).unwrap_or_default());
     let metrics = Metrics::new();
     let patience = plan.settings.trust.fix_timeout + ONCE_MIN;
     let daemon = Daemon::prepare(plan, log, &metrics).map_err(|why| anyhow!("{why}"))?;

@@ -20,7 +20,7 @@ use trackbed_verifier::engine::Split;
 use trackbed_verifier::{Path, Verifier};
 
 use crate::ending::Ending;
-use crate::options::{count, jobs};
+use crate::options::{Names, count, jobs, one_of};
 use crate::output::{answer, shell_word, tell, tell_error};
 use crate::progress;
 use cell::{Outcome, Setting};
@@ -73,8 +73,8 @@ pub struct Arguments {
     pub batch: Option<u32>,
     /// Choose what `trackbed` verifies with; several names are separated by commas [default: the fastest that this
     /// CPU supports]
-    #[arg(long, value_enum, value_name = "NAME", alias = "path", value_delimiter = ',')]
-    pub backend: Vec<BackendName>,
+    #[arg(long, value_parser = one_of(BACKENDS), value_name = "NAME", alias = "path", value_delimiter = ',')]
+    pub backend: Vec<Path>,
     /// Use at most MB megabytes for tables of keys
     #[arg(long, value_name = "MB", default_value = "64")]
     pub memory: usize,
@@ -90,17 +90,12 @@ pub struct Arguments {
 }
 
 /// What Trackbed's verifier uses.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum BackendName {
-    /// Runs on every CPU
-    Portable,
-    /// AVX2, eight signatures at a time
-    Avx2,
-    /// AVX-512 IFMA, eight signatures at a time
-    Ifma,
-    /// An NVIDIA GPU; without one, the CPU verifies
-    Gpu,
-}
+const BACKENDS: &Names<Path> = &[
+    ("portable", "Runs on every CPU", Path::Portable),
+    ("avx2", "AVX2, eight signatures at a time", Path::Avx2),
+    ("ifma", "AVX-512 IFMA, eight signatures at a time", Path::Ifma),
+    ("gpu", "An NVIDIA GPU; without one, the CPU verifies", Path::Gpu),
+];
 
 /// Divisions of the work. The first one is that of the first table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -194,14 +189,9 @@ fn plan(arguments: &Arguments) -> Vec<(usize, Split)> {
 
 /// The paths that were chosen, and the size of a GPU's batches. Without a GPU, the CPU verifies.
 fn paths(arguments: &Arguments) -> anyhow::Result<Vec<(Path, usize)>> {
-    let named = arguments.backend.iter().map(|name| match name {
-        BackendName::Portable => Path::Portable,
-        BackendName::Avx2 => Path::Avx2,
-        BackendName::Ifma => Path::Ifma,
-        BackendName::Gpu => Path::Gpu,
-    });
     let mut paths: Vec<(Path, usize)> = Vec::new();
-    for path in if arguments.backend.is_empty() { vec![Path::fastest()] } else { named.collect() } {
+    let fastest = [Path::fastest()];
+    for &path in if arguments.backend.is_empty() { &fastest } else { &arguments.backend[..] } {
         let (path, batch) = match Verifier::with_path(path) {
             Ok(verifier) if path == Path::Gpu => (path, verifier.preferred_batch()),
             Ok(_) => (path, BATCH),
