@@ -6,8 +6,7 @@ use super::*;
 /// 1.3, and 3 over QUIC.
 fn measured() -> Scratch {
     let scratch = Scratch::new();
-    let text = "protocol = [\"http2\", \"quic\"]\nruns = 6\n[link]\nrate = \"50 Mbit/s\"\n\
-                delay = \"5 ms\"\n[workload]\nkind = \"messages\"\ncount = 2\n";
+    let text = include_str!("../data/scenarios/two-protocols.toml");
     scratch.write("two.toml", text);
     scratch.succeed("run two.toml --out results");
     scratch

@@ -79,10 +79,7 @@ fn every_protocol_runs_between_two_machines() {
 #[test]
 fn telemetry_runs_between_two_machines() {
     let server = Server::start(&[]);
-    let text = "protocol = [\"mqtt\", \"coap\", \"coap+dtls\", \"http3\", \"tcp\"]\ntls = \"1.3\"\n\
-                cipher = \"chacha20poly1305\"\n[link]\ndelay = \"1 ms\"\n[workload]\n\
-                kind = \"telemetry\"\nrate = \"20 /s\"\nduration = \"3 s\"\nwarm-up = \"1 s\"\n\
-                patience = \"60 s\"\ndeadline = \"60 s\"\n";
+    let text = include_str!("../data/scenarios/telemetry.toml");
     server.scratch.write("telemetry.toml", text);
     let document = server.document(&["./telemetry.toml", "--runs", "1"]);
     let cells = document["cells"].as_array().unwrap();
@@ -177,10 +174,7 @@ fn a_quiet_server_tells_only_what_goes_wrong() {
 #[test]
 fn inference_goes_on_beside_the_clients() {
     let server = Server::start(&[]);
-    let text = "protocol = \"http2\"\n[link]\ndelay = \"1 ms\"\n[inference]\n\
-                kind = [\"none\", \"command\"]\nmodel = \"model.onnx\"\n\
-                command = \"test -z $SECRET && while true; do echo; sleep 0.05; done\"\n[workload]\n\
-                kind = \"telemetry\"\nrate = \"20 /s\"\nduration = \"5 s\"\nwarm-up = \"1 s\"\n";
+    let text = include_str!("../data/scenarios/inference.toml");
     server.scratch.write("beside.toml", text);
     server.scratch.write("model.onnx", &[0; 9]);
     let mut command = server.command(&["./beside.toml", "--runs", "1", "--allow-commands"]);

@@ -33,17 +33,7 @@ fn a_run_leaves_its_packets_and_the_keys_to_them() {
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn a_failed_run_between_programs_leaves_the_keys_of_its_client() {
-    let scenario = r#"
-        protocol = "http2"
-        tls = "1.3"
-        server = "nginx"
-        runs = 1
-        client-command = '''sh -c "curl -s --cacert {certificate} --resolve {name}:{port}:{address} https://{name}:{port}/warm-up; exit 9"'''
-        [link]
-        delay = "20 ms"
-        [workload]
-        kind = "messages"
-    "#;
+    let scenario = include_str!("../data/scenarios/failing-client.toml");
     let Some(scratch) = Scratch::with(&["nginx", "curl"], scenario) else { return };
     scratch.run("--capture failed").says(1, &["exit status: 9"]);
     let folder = scratch.path("out/captures/cell-0-run-0");

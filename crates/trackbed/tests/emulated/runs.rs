@@ -220,19 +220,7 @@ fn both_versions_of_ip_carry_every_transport() {
 #[ignore = "thorough: real time"]
 fn several_phones_behind_links_of_their_own_reach_the_server() {
     let Some(scratch) = Scratch::new() else { return };
-    let scenario = "\
-protocol = [\"quic\", \"tcp\"]
-runs = 1
-[link]
-rate = \"50 Mbit/s\"
-delay = \"5 ms\"
-[access]
-delay = \"3 ms\"
-[workload]
-kind = \"messages\"
-count = 2
-phones = 5
-";
+    let scenario = include_str!("../data/scenarios/phones.toml");
     scratch.write("phones.toml", scenario);
     for cell in &scratch.cells("phones.toml") {
         assert_eq!(metric(cell, "answered_count", "mean"), 10.0);
@@ -245,19 +233,7 @@ phones = 5
 #[ignore = "thorough: real time"]
 fn telemetry_is_accounted_for_on_the_kernel() {
     let Some(scratch) = Scratch::new() else { return };
-    let scenario = "\
-protocol = [\"quic\", \"tcp+tls\"]
-runs = 1
-[link]
-rate = \"50 Mbit/s\"
-delay = \"5 ms\"
-[workload]
-kind = \"telemetry\"
-rate = \"10 /s\"
-phones = 2
-duration = \"3 s\"
-warm-up = \"1 s\"
-";
+    let scenario = include_str!("../data/scenarios/telemetry-of-phones.toml");
     scratch.write("telemetry.toml", scenario);
     let document = scratch.document("telemetry.toml");
     for cell in document["cells"].as_array().unwrap() {

@@ -2,22 +2,14 @@
 
 use crate::{Scratch, least};
 
-fn scenario(ends: &str) -> String {
-    format!("{ends}\nruns = 2\n[link]\ndelay = \"20 ms\"\n")
-}
-
 /// Each of the two clients takes TCP's handshake, that of TLS 1.3, MQTT's, and one exchange: eight
 /// round trips of 40 ms.
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn a_message_goes_through_mosquitto_over_tls() {
-    let options = "-h {address} -p {port} --cafile {certificate} -t warning";
-    let ends = format!(
-        "server = \"mosquitto\"\nclient-command = '''sh -c \"mosquitto_pub {options} -m hello -r -q 1 \
-         && test \\\"$(mosquitto_sub {options} -C 1 -W 20)\\\" = hello\"'''"
-    );
+    let scenario = include_str!("../../data/scenarios/mosquitto-clients.toml");
     let programs = ["mosquitto", "mosquitto_pub", "mosquitto_sub"];
-    let Some(scratch) = Scratch::with(&programs, &scenario(&ends)) else { return };
+    let Some(scratch) = Scratch::with(&programs, scenario) else { return };
     let unpinned = scratch.cells("");
     let pinned = scratch.cells("--set tls=1.2 --set cipher=aes128gcm");
     for cell in unpinned.iter().chain(&pinned) {
@@ -31,10 +23,9 @@ fn a_message_goes_through_mosquitto_over_tls() {
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn a_resource_is_fetched_from_coap_server_over_dtls() {
-    let ends = "server = \"coap-server\"\nclient-command = '''sh -c \"coap-client-openssl -m get \
-                -R {certificate} -B 20 coaps://{address}:{port}/ | grep -q libcoap\"'''";
+    let scenario = include_str!("../../data/scenarios/coap-client.toml");
     let programs = ["coap-server", "coap-client-openssl"];
-    let Some(scratch) = Scratch::with(&programs, &scenario(ends)) else { return };
+    let Some(scratch) = Scratch::with(&programs, scenario) else { return };
     for cell in scratch.cells("") {
         assert!(least(&cell, "completion_ms") >= 160.0, "{cell}");
     }
@@ -45,11 +36,8 @@ fn a_resource_is_fetched_from_coap_server_over_dtls() {
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn messages_over_coap_are_answered_by_ours_and_by_libcoap() {
-    let ends = "protocol = \"coap+dtls\"\ntls = \"1.2\"\nserver = [\"trackbed\", \"coap-server\"]\n\
-                cipher = [\"aes128gcm\", \"aes256gcm\", \"chacha20poly1305\"]\n\
-                confirmable = [true, false]";
-    let text = scenario(ends) + "[workload]\nkind = \"messages\"\ncount = 5\n";
-    let Some(scratch) = Scratch::with(&["coap-server"], &text) else { return };
+    let scenario = include_str!("../../data/scenarios/coap-messages.toml");
+    let Some(scratch) = Scratch::with(&["coap-server"], scenario) else { return };
     let cells = scratch.cells("");
     assert_eq!(cells.len(), 12);
     for cell in cells {
@@ -62,11 +50,8 @@ fn messages_over_coap_are_answered_by_ours_and_by_libcoap() {
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn curl_fetches_from_our_server_and_from_nginx() {
-    let ends = "protocol = \"http2\"\nserver = [\"trackbed\", \"nginx\"]\n\
-                client-command = '''sh -c \"curl -sf --cacert {certificate} --resolve \
-                {name}:{port}:{address} https://{name}:{port}/warm-up | grep -q warm\"'''";
-    let text = scenario(ends) + "[workload]\nkind = \"messages\"\n";
-    let Some(scratch) = Scratch::with(&["nginx", "curl"], &text) else { return };
+    let scenario = include_str!("../../data/scenarios/curl.toml");
+    let Some(scratch) = Scratch::with(&["nginx", "curl"], scenario) else { return };
     let cells = scratch.cells("");
     assert_eq!(cells.len(), 2);
     for cell in cells {
@@ -80,11 +65,8 @@ fn curl_fetches_from_our_server_and_from_nginx() {
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn the_kernel_gives_programs_the_congestion_control_of_the_cell() {
-    let ends = "protocol = \"http2\"\nserver = \"nginx\"\nclient-command = '''sh -c \"curl -sk \
-                https://{address}:{port}/ -o /dev/null & while kill -0 $!; do ss -tin | grep -q \
-                ' reno ' && exit 0; done; exit 9\"'''";
-    let text = scenario(ends) + "[workload]\nkind = \"messages\"\n";
-    let Some(scratch) = Scratch::with(&["nginx", "curl", "ss"], &text) else { return };
+    let scenario = include_str!("../../data/scenarios/reno.toml");
+    let Some(scratch) = Scratch::with(&["nginx", "curl", "ss"], scenario) else { return };
     let set = |congestion: &str| {
         scratch.run(&format!("--runs 1 --set link.delay=100ms --set congestion={congestion}"))
     };

@@ -2,18 +2,12 @@
 
 use crate::{Scratch, factor, least, metric};
 
-const LINK: &str = "[link]\nrate = \"50 Mbit/s\"\ndelay = \"10 ms\"\nloss = \"2 %\"\n";
-const MESSAGES: &str = "[workload]\nkind = \"messages\"\ncount = 5\n";
-
 /// Each exchange takes a round trip of 20 ms, and so do TCP's handshake and that of TLS 1.3.
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn messages_over_http_2_are_answered_through_loss_on_new_and_resumed_connections() {
-    let scenario = format!(
-        "protocol = \"http2\"\nserver = {SERVERS:?}\nhandshake = [\"new\", \"resumed\"]\n\
-         runs = 2\n{LINK}{MESSAGES}"
-    );
-    let Some(scratch) = Scratch::with(&SERVERS, &scenario) else { return };
+    let scenario = include_str!("../../data/scenarios/http2-handshakes.toml");
+    let Some(scratch) = Scratch::with(&SERVERS, scenario) else { return };
     let cells = scratch.cells("");
     assert_eq!(cells.len(), 6);
     for cell in &cells {
@@ -32,11 +26,8 @@ fn messages_over_http_2_are_answered_through_loss_on_new_and_resumed_connections
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn messages_over_quic_and_http_3_are_answered_by_other_stacks() {
-    let scenario = format!(
-        "protocol = [\"quic\", \"http3\"]\nserver = [\"quic-go\", \"aioquic\"]\n\
-         handshake = [\"new\", \"resumed\", \"early\"]\nruns = 2\n{LINK}{MESSAGES}"
-    );
-    let Some(scratch) = Scratch::with(&["caddy", "quic-go", "aioquic"], &scenario) else { return };
+    let scenario = include_str!("../../data/scenarios/quic-stacks.toml");
+    let Some(scratch) = Scratch::with(&["caddy", "quic-go", "aioquic"], scenario) else { return };
     let cells = [scratch.cells(""), scratch.cells(HTTP3)].concat();
     assert_eq!(cells.len(), 12 + 3);
     for cell in &cells {
@@ -58,8 +49,8 @@ fn messages_over_quic_and_http_3_are_answered_by_other_stacks() {
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn virtual_trackbed_is_compared_with_another_stack() {
-    let scenario = format!("protocol = \"quic\"\nserver = \"quic-go\"\nruns = 6\n{LINK}{MESSAGES}");
-    let Some(scratch) = Scratch::with(&["quic-go"], &scenario) else { return };
+    let scenario = include_str!("../../data/scenarios/quic-go.toml");
+    let Some(scratch) = Scratch::with(&["quic-go"], scenario) else { return };
     scratch.refuse("agree a.toml --set server=quic-go,aioquic", &["--set server=caddy"]);
     let words = "agree a.toml --set link.loss=0% --metric completion_ms --json --out agreed";
     let ended = scratch.trackbed(words);
@@ -74,12 +65,8 @@ fn virtual_trackbed_is_compared_with_another_stack() {
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn versions_and_ciphers_are_those_of_the_cell() {
-    let scenario = format!(
-        "protocol = \"http2\"\nserver = [\"nginx\", \"nghttpd\", \"caddy\"]\n\
-         runs = 1\ntls = [\"1.2\", \"1.3\"]\ncipher = [\"aes128gcm\", \"aes256gcm\"]\n\
-         [link]\ndelay = \"1 ms\"\n{MESSAGES}"
-    );
-    let Some(scratch) = Scratch::with(&SERVERS, &scenario) else { return };
+    let scenario = include_str!("../../data/scenarios/http2-ciphers.toml");
+    let Some(scratch) = Scratch::with(&SERVERS, scenario) else { return };
     assert_eq!(scratch.cells("").len(), 12);
     for cell in scratch.cells("--set server=nginx --set tls=1.3 --set handshake=early") {
         assert_eq!(metric(&cell, "early_data_ratio", "mean"), 1.0, "{cell}");
@@ -90,9 +77,7 @@ fn versions_and_ciphers_are_those_of_the_cell() {
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn an_answer_comes_when_the_whole_message_is_there() {
-    let scenario = "protocol = \"http2\"\nserver = [\"nginx\", \"nghttpd\", \"caddy\"]\n\
-                    runs = 1\n[link]\nrate = \"100 Mbit/s\"\ndelay = \"1 ms\"\n\
-                    [workload]\nkind = \"messages\"\ncount = 2\nsize = \"1 MB\"\n";
+    let scenario = include_str!("../../data/scenarios/large-messages.toml");
     let Some(scratch) = Scratch::with(&SERVERS, scenario) else { return };
     let cells = [scratch.cells(""), scratch.cells(HTTP1), scratch.cells(HTTP3)].concat();
     for cell in &cells {
@@ -105,9 +90,7 @@ fn an_answer_comes_when_the_whole_message_is_there() {
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn a_download_from_each_server_arrives_intact_and_no_faster_than_the_link() {
-    let scenario = "protocol = \"http2\"\nserver = [\"nginx\", \"nghttpd\", \"caddy\"]\n\
-                    runs = 1\n[link]\nrate = \"20 Mbit/s\"\ndelay = \"5 ms\"\nloss = \"0.5 %\"\n\
-                    [workload]\nkind = \"bulk\"\nsize = \"500 kB\"\n";
+    let scenario = include_str!("../../data/scenarios/downloads.toml");
     let Some(scratch) = Scratch::with(&SERVERS, scenario) else { return };
     let cells = [scratch.cells(""), scratch.cells(HTTP1), scratch.cells(HTTP3)].concat();
     for cell in &cells {
@@ -123,9 +106,7 @@ fn a_download_from_each_server_arrives_intact_and_no_faster_than_the_link() {
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn a_page_loads_from_servers_of_others() {
-    let scenario = "protocol = \"http2\"\nserver = [\"trackbed\", \"nginx\", \"nghttpd\", \"caddy\"]\n\
-                    runs = 1\n[link]\nrate = \"50 Mbit/s\"\ndelay = \"10 ms\"\n\
-                    [workload]\nkind = \"page\"\n";
+    let scenario = include_str!("../../data/scenarios/pages.toml");
     let Some(scratch) = Scratch::with(&SERVERS, scenario) else { return };
     let cells = [scratch.cells(""), scratch.cells(HTTP1), scratch.cells(HTTP3)].concat();
     assert_eq!(cells.len(), 4 + 2 + 1);

@@ -7,11 +7,7 @@ use crate::{Scratch, factor, least, metric};
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn messages_come_back_from_mosquitto_as_from_our_broker() {
-    let scenario = "protocol = \"mqtt\"\nserver = [\"mosquitto\", \"trackbed\"]\nruns = 1\n\
-                    mqtt-version = [\"3.1.1\", \"5\"]\ntls = \"1.3\"\n\
-                    cipher = [\"aes128gcm\", \"aes256gcm\", \"chacha20poly1305\"]\n\
-                    [link]\nrate = \"50 Mbit/s\"\ndelay = \"10 ms\"\n\
-                    [workload]\nkind = \"messages\"\ncount = 5\n";
+    let scenario = include_str!("../../data/scenarios/mosquitto.toml");
     let Some(scratch) = Scratch::with(&["mosquitto"], scenario) else { return };
     let cells = scratch.cells("");
     assert_eq!(cells.len(), 12);
