@@ -3,8 +3,8 @@
 use std::fmt;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::ops::{BitOr, Sub};
 
+use bitflags::bitflags;
 use netlink_packet_core::DefaultNla;
 
 use crate::mptcp_pm::attributes::{
@@ -37,7 +37,7 @@ impl Endpoint {
         let mut inner = vec![
             number_u16(addr::FAMILY, family),
             address(addr::V4, addr::V6, self.address),
-            number_u32(addr::FLAGS, self.flags.0),
+            number_u32(addr::FLAGS, self.flags.bits()),
         ];
         if self.id != 0 {
             inner.push(number_u8(addr::ID, self.id));
@@ -53,59 +53,36 @@ impl Endpoint {
             id: attributes.u8(addr::ID).unwrap_or(0),
             address: attributes.address(addr::V4, addr::V6)?,
             port: attributes.u16(addr::PORT).filter(|port| *port != 0),
-            flags: EndpointFlags(attributes.u32(addr::FLAGS).unwrap_or(0)),
+            flags: EndpointFlags::from_bits_retain(attributes.u32(addr::FLAGS).unwrap_or(0)),
             interface: attributes.u32(addr::INTERFACE).and_then(NonZeroU32::new),
         })
     }
 }
 
-/// A set of roles of an endpoint.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct EndpointFlags(pub(crate) u32);
-
-impl EndpointFlags {
-    /// Announced to the peer by ADD_ADDR (RFC 8684 section 3.4.1).
-    pub const SIGNAL: EndpointFlags = EndpointFlags(1);
-    /// Subflows are opened from here.
-    pub const SUBFLOW: EndpointFlags = EndpointFlags(1 << 1);
-    /// Its subflows carry data only if there is no other (RFC 8684 section 3.3.8).
-    pub const BACKUP: EndpointFlags = EndpointFlags(1 << 2);
-    /// Subflows are opened from here to every address of the peer.
-    pub const FULLMESH: EndpointFlags = EndpointFlags(1 << 3);
-    /// Created by the kernel for a subflow opened by a program.
-    pub const IMPLICIT: EndpointFlags = EndpointFlags(1 << 4);
-    /// Used for addresses that the peer announces, not to open subflows otherwise (Linux 6.18).
-    pub const LAMINAR: EndpointFlags = EndpointFlags(1 << 5);
-
-    /// Whether all of `other` are set.
-    pub const fn contains(self, other: EndpointFlags) -> bool {
-        self.0 & other.0 == other.0
-    }
-}
-
-impl BitOr for EndpointFlags {
-    type Output = EndpointFlags;
-
-    fn bitor(self, other: EndpointFlags) -> EndpointFlags {
-        EndpointFlags(self.0 | other.0)
-    }
-}
-
-impl Sub for EndpointFlags {
-    type Output = EndpointFlags;
-
-    fn sub(self, other: EndpointFlags) -> EndpointFlags {
-        EndpointFlags(self.0 & !other.0)
+bitflags! {
+    /// A set of roles of an endpoint.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+    pub struct EndpointFlags: u32 {
+        /// Announced to the peer by ADD_ADDR (RFC 8684 section 3.4.1).
+        const SIGNAL = 1;
+        /// Subflows are opened from here.
+        const SUBFLOW = 1 << 1;
+        /// Its subflows carry data only if there is no other (RFC 8684 section 3.3.8).
+        const BACKUP = 1 << 2;
+        /// Subflows are opened from here to every address of the peer.
+        const FULLMESH = 1 << 3;
+        /// Created by the kernel for a subflow opened by a program.
+        const IMPLICIT = 1 << 4;
+        /// Used for addresses that the peer announces, not to open subflows otherwise (Linux 6.18).
+        const LAMINAR = 1 << 5;
     }
 }
 
 /// In the notation of `ip mptcp endpoint`.
 impl fmt::Display for EndpointFlags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const NAMES: [&str; 6] = ["signal", "subflow", "backup", "fullmesh", "implicit", "laminar"];
-        let set = (0..).zip(NAMES).filter(|(bit, _)| self.0 & 1 << bit != 0);
-        let set: Vec<&str> = set.map(|(_, name)| name).collect();
-        f.write_str(&set.join(" "))
+        let names: Vec<String> = self.iter_names().map(|(name, _)| name.to_lowercase()).collect();
+        f.write_str(&names.join(" "))
     }
 }
 
@@ -127,11 +104,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_are_a_set_with_names() {
+    fn flags_have_the_names_of_ip_mptcp() {
         let flags = EndpointFlags::SUBFLOW | EndpointFlags::BACKUP;
         assert_eq!(flags.to_string(), "subflow backup");
-        assert!(flags.contains(EndpointFlags::BACKUP));
-        assert!(!flags.contains(EndpointFlags::BACKUP | EndpointFlags::SIGNAL));
-        assert_eq!(flags - EndpointFlags::BACKUP, EndpointFlags::SUBFLOW);
     }
 }

@@ -106,7 +106,7 @@ impl PathManager {
         let kept = now.map_or(EndpointFlags::default(), |endpoint| endpoint.flags);
         let flag = EndpointFlags::BACKUP;
         let flags = if backup { kept | flag } else { kept - flag };
-        let endpoint = [number_u8(addr::ID, id), number_u32(addr::FLAGS, flags.0)];
+        let endpoint = [number_u8(addr::ID, id), number_u32(addr::FLAGS, flags.bits())];
         self.change(SET_FLAGS, &[nest(pm::ADDRESS, &endpoint)], what)
     }
 
