@@ -14,7 +14,7 @@ use crate::python;
 /// If a test fails or, in strict mode, is skipped.
 pub fn run(trackbed: &Path, ledger: &mut Ledger) -> Result<(), String> {
     if !python::is_complete() {
-        ledger.skip("the tests of the Python package need Python packages (xtask/src/python.rs)");
+        ledger.skip("the tests of the Python package need Python packages (xtask/src/python.txt)");
         return Ok(());
     }
     let folder = env::current_dir().map_err(|why| why.to_string())?;

@@ -8,32 +8,11 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// The packages, and what they are imported as. About 1 GB on disc.
-const PACKAGES: [(&str, &str); 20] = [
-    ("numpy", "numpy"),
-    ("onnx", "onnx"),
-    ("onnxruntime", "onnxruntime"),
-    ("pycrate", "pycrate_asn1dir"),
-    ("cryptography", "cryptography"),
-    ("scipy", "scipy"),
-    ("kubernetes-validate", "kubernetes_validate"),
-    ("moto[s3]", "moto"),
-    ("flask", "flask"),
-    ("flask-cors", "flask_cors"),
-    ("pandas", "pandas"),
-    ("matplotlib", "matplotlib"),
-    ("duckdb", "duckdb"),
-    ("nbclient", "nbclient"),
-    ("ipykernel", "ipykernel"),
-    ("pytest", "pytest"),
-    ("mypy", "mypy"),
-    ("ruff", "ruff"),
-    ("pandas-stubs", "pandas-stubs"),
-    ("nvidia-cuda-nvrtc-cu12==12.0.140", "nvidia.cuda_nvrtc"),
-];
+const PACKAGES: &str = include_str!("python.txt");
 
 /// The names of the packages.
-pub fn packages() -> [&'static str; 20] {
-    PACKAGES.map(|(package, _)| package)
+pub fn packages() -> Vec<&'static str> {
+    PACKAGES.lines().filter_map(|line| Some(line.split_once(' ')?.0)).collect()
 }
 
 /// Whether `python3`, or our own environment, has all packages.
@@ -70,7 +49,8 @@ fn environment() -> PathBuf {
 
 /// Finding is enough: importing takes seconds.
 fn has_packages(python: PathBuf) -> bool {
-    let modules = PACKAGES.map(|(_, module)| module);
+    let modules = PACKAGES.lines().filter_map(|line| Some(line.split_once(' ')?.1));
+    let modules: Vec<&str> = modules.collect();
     let question = format!(
         "import importlib.util, sys\nsys.exit(not all(map(importlib.util.find_spec, {modules:?})))"
     );

@@ -7,34 +7,15 @@ use std::process::{Command, Stdio};
 /// The programs that tests use if they are installed, each with the Debian package that holds it:
 /// `capinfos` and `tshark` read our captures back, `strace` lets calls fail; the others are servers
 /// and clients at the ends of a run, or a library, listed by the path of its header.
-const TOOLS: [(&str, &str); 22] = [
-    ("strace", "strace"),
-    ("tshark", "tshark"),
-    ("nginx", "nginx"),
-    ("nghttpd", "nghttp2-server"),
-    ("caddy", "caddy"),
-    ("gtlsclient", "ngtcp2-client"),
-    ("mosquitto", "mosquitto"),
-    ("mosquitto_pub", "mosquitto-clients"),
-    ("coap-server-openssl", "libcoap3-bin"),
-    ("openssl", "openssl"),
-    ("curl", "curl"),
-    ("ffmpeg", "ffmpeg"),
-    ("chromium", "chromium"),
-    ("gpsfake", "gpsd-clients"),
-    ("gpsd", "gpsd"),
-    ("nft", "nftables"),
-    ("ss", "iproute2"),
-    ("Rscript", "r-base-core"),
-    ("munged", "munge"),
-    ("slurmctld", "slurm-wlm"),
-    ("/usr/include/usrsctp.h", "libusrsctp-dev"),
-    ("/usr/include/ns3/wifi-module.h", "libns3-dev"),
-];
+const TOOLS: &str = include_str!("tools.txt");
+
+fn tools() -> impl Iterator<Item = (&'static str, &'static str)> {
+    TOOLS.lines().filter_map(|line| line.split_once(' '))
+}
 
 /// The Debian packages of missing programs.
 pub fn missing() -> Vec<&'static str> {
-    TOOLS.iter().filter(|(program, _)| !is_there(program)).map(|(_, package)| *package).collect()
+    tools().filter(|(program, _)| !is_there(program)).map(|(_, package)| package).collect()
 }
 
 /// Installs packages if this is Debian, as root, and returns whether it succeeded.
@@ -46,7 +27,7 @@ pub fn install(packages: &[&str]) -> bool {
 
 /// The Debian package of a program in the list.
 pub fn package(program: &str) -> Option<&'static str> {
-    TOOLS.iter().find(|(known, _)| *known == program).map(|(_, package)| *package)
+    tools().find(|(known, _)| *known == program).map(|(_, package)| package)
 }
 
 /// Whether it is in a folder of `PATH`, or of those where Debian keeps servers. Servers are not

@@ -72,28 +72,17 @@ pub fn debian(contents: &Contents) -> Result<Artefact, String> {
     Ok((name, ar(&members, contents.time)))
 }
 
-const AFTER: &str = "#!/bin/sh
-set -e
-if [ -d /run/systemd/system ]; then systemctl daemon-reload || true; fi
-";
+const AFTER: &str = include_str!("after.sh");
 
-const BEFORE_REMOVAL: &str = "#!/bin/sh
-set -e
-if [ \"$1\" = remove ] && [ -d /run/systemd/system ]; then
-    systemctl disable --now trackbed-phad trackbed-relay trackbed-serve || true
-fi
-";
+const BEFORE_REMOVAL: &str = include_str!("before-removal.sh");
 
 fn control_file(contents: &Contents, kilobytes: usize) -> String {
     format!(
-        "Package: trackbed\nVersion: {}\nArchitecture: {}\nMaintainer: The Trackbed authors\n\
-         Installed-Size: {kilobytes}\nSection: net\nPriority: optional\nHomepage: {REPOSITORY}\n\
-         Description: A test track for transport and security protocols on the move\n \
-         Runs real protocol stacks through slow, lossy and changing links: in repeatable virtual\n \
-         time, on the kernel in network namespaces, or between two machines. Compares protocols\n \
-         with confidence intervals. Has daemons for the MPTCP router of a train.\n",
-        contents.version,
-        contents.target.architecture(),
+        include_str!("control"),
+        version = contents.version,
+        architecture = contents.target.architecture(),
+        kilobytes = kilobytes,
+        repository = REPOSITORY,
     )
 }
 

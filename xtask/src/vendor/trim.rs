@@ -117,20 +117,7 @@ mod tests {
 
     #[test]
     fn test_modules_leave_and_all_else_stays() {
-        let source = "\
-mod a;
-#[cfg(test)]
-use b;
-#[cfg(test)]
-#[allow(dead_code)]
-mod c {
-    fn d() {}
-}
-#[cfg(all(test, feature = \"e\"))]
-pub(crate) mod f;
-#[cfg(not(test))]
-mod g;
-";
+        let source = include_str!("trim/tests.txt");
         let kept = "mod a;\n#[cfg(test)]\nuse b;\n#[cfg(not(test))]\nmod g;\n";
         assert_eq!(without_test_modules(source), (kept.to_owned(), vec!["f"]));
     }

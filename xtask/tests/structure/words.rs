@@ -47,7 +47,9 @@ fn texts(folder: &Path, files: &mut Vec<PathBuf>) {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if path.is_dir() && !["target", "third_party", ".git"].contains(&name.as_str()) {
             texts(&path, files);
-        } else if ["rs", "md", "toml"].iter().any(|end| path.extension().is_some_and(|e| e == *end))
+        } else if ["rs", "md", "toml", "txt"]
+            .iter()
+            .any(|end| path.extension().is_some_and(|e| e == *end))
         {
             files.push(path);
         }
