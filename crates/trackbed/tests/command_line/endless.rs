@@ -5,7 +5,7 @@ use std::fs::File;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::support::{kill, start, wait_until, wait_within};
+use super::support::{cases, kill, start, wait_until, wait_within};
 use super::*;
 
 /// A run directory whose scenario is `text` in place of its own.
@@ -32,27 +32,12 @@ fn plans_without_end_are_refused_with_their_limit() {
         format!("[{}]", all.join(", "))
     };
     let (delays, rates, sizes) = (thousand("ms"), thousand("Mbit/s"), thousand("kB"));
-    let link = "protocol = \"tcp\"\n[link]\ndelay = \"1 ms\"\n[workload]\n";
-    for (text, limit) in [
-        (SCENARIO.replacen("runs = 2", "runs = 4000000000", 1), "at most 10000000 runs"),
-        (SCENARIO.replacen("runs = 2", "runs = 18446744073709551615", 1), "at most 10000000 runs"),
-        (
-            format!(
-                "protocol = \"tcp\"\n[link]\ndelay = {delays}\nrate = {rates}\n[workload]\n\
-                 kind = \"bulk\"\nsize = {sizes}\n"
-            ),
-            "too many combinations",
-        ),
-        (format!("{link}kind = \"telemetry\"\nduration = \"87600 h\"\n"), "up to 24 h"),
-        (
-            format!("{link}kind = \"telemetry\"\nrate = \"1000 /s\"\nduration = \"24 h\"\n"),
-            "86400000 messages exceed the limit of a run",
-        ),
-        (
-            format!("{link}kind = \"flow\"\ninterval = \"1 ns\"\nduration = \"24 h\"\n"),
-            "86400000000000 intervals exceed the limit of a run",
-        ),
-    ] {
+    let link = "[link]\ndelay = \"1 ms\"\n";
+    let axes = format!("[link]\ndelay = {delays}\nrate = {rates}\n");
+    for row in cases("plans without end") {
+        let [settings, limit] = row[..] else { panic!("{row:?}") };
+        let text = settings.replace("SIZES", &sizes).replace("AXES\n", &axes);
+        let text = text.replace("LINK\n", link);
         let scratch = Scratch::new();
         directory(&scratch, &text);
         scratch.write("endless.toml", &text);

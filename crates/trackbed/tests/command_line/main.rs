@@ -59,16 +59,7 @@ use serde_json::{Value, json};
 use support::{Ended, Scratch};
 
 /// A scenario of two messages over a clean link: 3 round trips of 10 ms.
-const SCENARIO: &str = "\
-protocol = \"quic\"
-runs = 2
-[link]
-rate = \"50 Mbit/s\"
-delay = \"5 ms\"
-[workload]
-kind = \"messages\"
-count = 2
-";
+const SCENARIO: &str = include_str!("../data/scenarios/two-messages.toml");
 
 /// A folder with it as `a.toml`.
 fn scenario() -> Scratch {

@@ -3,27 +3,14 @@
 use super::support::cases;
 use super::*;
 
-const SCHEMAS: [&str; 12] = [
-    "scenario",
-    "run",
-    "runs",
-    "about",
-    "compare",
-    "agree",
-    "advise",
-    "paper",
-    "plan",
-    "verify-results",
-    "verify",
-    "doctor",
-];
-
 /// `docs/schema` matches the registries and the types of results; `cargo xtask reference` updates it.
 #[test]
 fn the_committed_schemas_are_those_of_the_program() {
     let scratch = Scratch::new();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema");
-    for name in SCHEMAS {
+    let refused = scratch.trackbed("list schema of-nothing").stderr;
+    let (_, names) = refused.trim().rsplit_once("there are schemas of ").unwrap();
+    for name in names.split(", ") {
         let printed = scratch.succeed(&format!("list schema {name}")).stdout;
         let path = folder.join(format!("{name}.json"));
         if std::env::var_os("TRACKBED_BLESS").is_some() {
@@ -60,6 +47,15 @@ fn damaged(document: &Value, place: &str, wrong: Value) -> Value {
     damaged
 }
 
+/// Each value of a section of cases at its place is an error.
+fn refuses(validator: &jsonschema::Validator, document: &Value, section: &str) {
+    for row in cases(section) {
+        let [place, wrong] = row[..] else { panic!("{row:?}") };
+        let wrong = serde_json::from_str(wrong).unwrap();
+        assert!(!validator.is_valid(&damaged(document, place, wrong)), "{place}");
+    }
+}
+
 fn json_of(text: &str) -> Value {
     let table: toml::Table = text.parse().unwrap();
     serde_json::to_value(table).unwrap()
@@ -94,10 +90,11 @@ fn scenarios_are_what_the_schema_says_and_mistakes_are_not() {
 fn results_are_what_the_schemas_say() {
     let scratch = scenario();
     let [run, runs, about] = ["run", "runs", "about"].map(validator);
-    for (number, (words, status)) in RUNS.iter().enumerate() {
+    for (number, row) in cases("runs").iter().enumerate() {
+        let [words, status] = row[..] else { panic!("{row:?}") };
         let out = format!("out-{number}");
         let ended = scratch.trackbed(&format!("run {words} --out {out}"));
-        assert_eq!(ended.status, *status, "{words}: {}", ended.stderr);
+        assert_eq!(ended.status.to_string(), status, "{words}: {}", ended.stderr);
         let hold = |validator: &jsonschema::Validator, value: &Value| {
             let errors = errors(validator, value);
             assert!(errors.is_empty(), "{words}: {errors:#?} in {value}");
@@ -109,17 +106,6 @@ fn results_are_what_the_schemas_say() {
         assert!(lines.lines().count() > 0, "{words}");
     }
 }
-
-/// Small runs, and their exit status.
-const RUNS: [(&str, i32); 7] = [
-    ("a.toml --runs 1", 0),
-    ("a.toml --set protocol=quic,tcp --set link.loss=0,3% --runs 3", 0),
-    ("a.toml --set link.loss=1 --set workload.timeout=1s", 1),
-    ("vru --runs 2", 0),
-    ("web --runs 1", 0),
-    ("migration --runs 1", 0),
-    ("edge --quick --runs 1 --substrate virtual", 0),
-];
 
 /// A certificate as in runs in real time.
 #[test]
@@ -135,17 +121,7 @@ fn certificates_are_what_the_schema_says() {
         },
     });
     assert_eq!(errors(&validator, &run), Vec::<String>::new());
-    for (place, wrong) in [
-        ("/cell", json!(-1)),
-        ("/run", json!("7")),
-        ("/outcome", json!("ok")),
-        ("/outcome/samples", json!([1.0])),
-        ("/outcome/samples/rtt_ms", json!([10.5, null])),
-        ("/certificate/verdict", json!("fine")),
-        ("/certificate/histogram", json!([[1.0]])),
-    ] {
-        assert!(!validator.is_valid(&damaged(&run, place, wrong)), "{place}");
-    }
+    refuses(&validator, &run, "what the schema of runs refuses");
     assert!(!validator.is_valid(&json!({ "cell": 0, "run": 7 })));
 }
 
@@ -154,29 +130,13 @@ fn answers_are_what_the_schemas_say() {
     let scratch = scenario();
     scratch.succeed("run a.toml --set protocol=quic,tcp --runs 6 --out a");
     scratch.succeed("run a.toml --set protocol=quic,http2 --runs 6 --out b");
-    for (name, words) in [
-        ("compare", "compare a b --json"),
-        ("compare", "compare a a --metric completion_ms --metric throughput_mbps --json"),
-        ("advise", "advise a --need completion<20ms --json"),
-        ("advise", "advise a --need completion<0.8baseline --baseline protocol=tcp --json"),
-        ("paper", "paper vru --runs 1 --json"),
-        ("paper", "paper edge --quick --runs 1 --substrate virtual --json"),
-        ("plan", "plan a.toml --set link.loss=0,2% --json"),
-        ("verify-results", "verify-results a --json"),
-        ("verify", "verify --library trackbed --threads 1,2 --count 64 --keys 2 --json"),
-    ] {
+    for row in cases("answers") {
+        let [name, words, places] = row[..] else { panic!("{row:?}") };
         let ended = scratch.trackbed(words);
         assert!([0, 1].contains(&ended.status), "{words}: {}", ended.stderr);
         let (document, validator) = (ended.json(), validator(name));
         assert_eq!(errors(&validator, &document), Vec::<String>::new(), "{words}");
-        let places: &[&str] = match name {
-            "paper" => &["/cells/0/metrics", "/paper", "/paper/statements/0/verdict"],
-            "plan" => &["/cells", "/cells/0/factors/loss", "/plan"],
-            "verify-results" => &["/repeated", "/different", "/summary"],
-            "verify" => &["/cells/2/division", "/cells/0/us_per_verification", "/study/0/board"],
-            _ => &["/cells", "/cells/0/verdict"],
-        };
-        for place in places.iter().chain(&["/schema"]) {
+        for place in places.split(' ').chain(["/schema"]) {
             let damaged = damaged(&document, place, json!([["maybe"]]));
             assert!(!validator.is_valid(&damaged), "{words}: {place}");
         }
@@ -189,22 +149,7 @@ fn damaged_results_are_not_what_the_schemas_say() {
     scratch.succeed("run a.toml --set protocol=quic,tcp --runs 6 --out out");
     let [run, about] = ["run", "about"].map(validator);
     let document = scratch.json("out/run.json");
-    for (place, wrong) in [
-        ("/schema", json!(2)),
-        ("/seed", json!("1")),
-        ("/runs", json!(2.5)),
-        ("/cells", json!({})),
-        ("/cells/0/factors/protocol", json!(["quic"])),
-        ("/cells/0/failed", Value::Null),
-        ("/cells/0/metrics/completion_ms", json!(30.0)),
-        ("/cells/0/metrics/completion_ms/mean", Value::Null),
-        ("/cells/0/metrics/completion_ms/ci95", json!([1.0])),
-        ("/cells/1/metrics/completion_ms/n", json!(-3)),
-        ("/differences/0/verdict", json!("maybe")),
-        ("/checks/0/pass", json!("yes")),
-    ] {
-        assert!(!run.is_valid(&damaged(&document, place, wrong)), "{place}");
-    }
+    refuses(&run, &document, "what the schema of results refuses");
     for key in ["schema", "trackbed", "cells", "plan", "differences", "checks"] {
         let mut damaged = document.clone();
         damaged.as_object_mut().unwrap().remove(key).unwrap();
@@ -215,9 +160,5 @@ fn damaged_results_are_not_what_the_schemas_say() {
     later["cells"][0]["weather"] = json!("rain");
     assert!(run.is_valid(&later));
     let made = scratch.json("out/about.json");
-    for (key, wrong) in
-        [("/command", json!("trackbed run")), ("/runs", json!(-1)), ("/plan", json!(1))]
-    {
-        assert!(!about.is_valid(&damaged(&made, key, wrong)), "{key}");
-    }
+    refuses(&about, &made, "what the schema of about refuses");
 }

@@ -127,16 +127,10 @@ fn configuration(folder: &Path) -> String {
     let host = printed(Command::new("hostname").arg("-s"));
     let (host, folder) = (host.trim(), folder.display());
     format!(
-        "ClusterName=trackbed\nSlurmctldHost={host}(127.0.0.1)\nSlurmctldPort={control}\n\
-         SlurmdPort={node}\nSlurmUser=root\nSlurmdUser=root\nAuthType=auth/munge\n\
-         AuthInfo=socket={folder}/munge.sock\nCredType=cred/munge\nStateSaveLocation={folder}/state\n\
-         SlurmdSpoolDir={folder}/spool\nSlurmctldPidFile={folder}/slurmctld.pid\n\
-         SlurmdPidFile={folder}/slurmd.pid\nSlurmctldLogFile={folder}/slurmctld.log\n\
-         SlurmdLogFile={folder}/slurmd.log\nProctrackType=proctrack/linuxproc\n\
-         TaskPlugin=task/none\nSelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\n\
-         AccountingStorageType=accounting_storage/none\nJobCompType=jobcomp/none\n\
-         MailProg=/bin/true\nReturnToService=2\nSlurmdParameters=config_overrides\n\
-         NodeName={host} NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN\n\
-         PartitionName=test Nodes={host} Default=YES State=UP MaxTime=INFINITE\n"
+        include_str!("../data/slurm.conf"),
+        host = host,
+        control = control,
+        node = node,
+        folder = folder
     )
 }

@@ -25,17 +25,8 @@ fn link(scratch: &Scratch, name: &str) {
 
 #[test]
 fn nothing_is_written_through_links_in_a_run_directory() {
-    let continued = "run a.toml --out theirs";
-    for (name, words) in [
-        ("report.html", "report theirs"),
-        ("report.html", "run a.toml --out theirs --report"),
-        ("runs.jsonl", continued),
-        ("run.json", continued),
-        ("samples.csv", continued),
-        (".lock", continued),
-        ("replay/cell-0-run-0/phone.pcapng", "replay theirs 0 0"),
-        ("replay/cell-0-run-0/tls-keys.log", "replay theirs 0 0"),
-    ] {
+    for row in cases("links in run directories") {
+        let [name, words] = row[..] else { panic!("{row:?}") };
         let scratch = scratch();
         // Results are missing, so that all files are written.
         if words != "report theirs" {

@@ -116,18 +116,14 @@ fn schema(name: Option<&str>) -> anyhow::Result<String> {
 }
 
 fn overview() -> anyhow::Result<String> {
-    let kinds = [
-        ("scenarios", ListKind::Scenarios),
-        ("protocols", ListKind::Protocols),
-        ("workloads", ListKind::Workloads),
-        ("programs", ListKind::Programs),
-        ("links", ListKind::Links),
-        ("queues", ListKind::Queues),
-        ("congestion", ListKind::Congestion),
-        ("schedulers", ListKind::Schedulers),
-        ("presets", ListKind::Presets),
-    ];
-    let section = |(title, kind)| Ok(format!("{title}:\n{}\n", section(kind, None)?));
+    use ListKind::*;
+    let kinds =
+        [Scenarios, Protocols, Workloads, Programs, Links, Queues, Congestion, Schedulers, Presets];
+    let section = |kind: ListKind| {
+        let title = kind.to_possible_value();
+        let title = title.as_ref().map_or("", |title| title.get_name());
+        Ok(format!("{title}:\n{}\n", section(kind, None)?))
+    };
     let sections: String = kinds.into_iter().map(section).collect::<anyhow::Result<_>>()?;
     Ok(format!("{sections}More: trackbed list metrics, trackbed list keys\n"))
 }

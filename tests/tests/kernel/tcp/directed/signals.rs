@@ -41,17 +41,9 @@ fn congestion_is_marked(from_engine: bool) {
 }
 
 #[test]
-fn the_engine_reduces_its_window_when_the_kernel_echoes_marks() {
-    if is_possible() {
-        congestion_is_marked(true);
-    }
-}
-
-#[test]
-fn the_kernel_reduces_its_window_when_the_engine_echoes_marks() {
-    if is_possible() {
-        congestion_is_marked(false);
-    }
+fn either_side_reduces_its_window_when_the_other_echoes_marks() {
+    where_possible!();
+    [true, false].map(congestion_is_marked);
 }
 
 /// With everything on, options are used; with one side's off, they are not: `wire::options` looks.

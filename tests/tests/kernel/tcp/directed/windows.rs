@@ -43,17 +43,9 @@ fn a_shut_window_is_probed(from_engine: bool) {
 }
 
 #[test]
-fn the_engine_probes_a_window_that_the_kernel_shuts() {
-    if is_possible() {
-        a_shut_window_is_probed(true);
-    }
-}
-
-#[test]
-fn the_kernel_probes_a_window_that_the_engine_shuts() {
-    if is_possible() {
-        a_shut_window_is_probed(false);
-    }
+fn either_side_probes_a_window_that_the_other_shuts() {
+    where_possible!();
+    [true, false].map(a_shut_window_is_probed);
 }
 
 /// A window that holds less than a segment is filled without waiting for probes, the engine's as
