@@ -10,14 +10,12 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use trackbed_core::Seed;
-use trackbed_emulator::namespace::{self, Interface, NetNamespace};
-use trackbed_emulator::{
-    Attachment, Backstage, Certificate, Clock, DeviceKind, Edges, Emulator, Finished, PortOptions,
-    Remote, SuperPackets,
-};
-use trackbed_net::models::Delay;
-use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
+use lab::{Lab, Setting};
+use trackbed_emulator::DeviceKind;
+use trackbed_emulator::namespace;
+
+#[path = "../tests/emulator/lab.rs"]
+mod lab;
 
 fn main() {
     let chosen: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
@@ -33,7 +31,7 @@ fn main() {
     }
     for (name, flows) in [("one", 1), ("four", 4)] {
         if wanted(name) {
-            throughput(flows, Lab::new());
+            throughput(flows, lab());
         }
     }
     let both = |title: &str, lab: &dyn Fn() -> Lab| {
@@ -41,24 +39,23 @@ fn main() {
         [1, 4].into_iter().for_each(|flows| throughput(flows, lab()));
     };
     if wanted("wide") {
-        both("64 MB of buffers", &|| Lab::new().wide());
+        both("64 MB of buffers", &|| wide(lab()));
     }
-    let supers = SuperPackets { from_host: true, to_host: true };
     for (name, device) in [("super", DeviceKind::Veth), ("tun", DeviceKind::Tun)] {
         if wanted(name) {
             let title = format!("{device:?}, super-packets");
-            both(&title, &|| Lab::with(supers, device).wide());
+            both(&title, &|| wide(lab_with([true; 2], device)));
         }
     }
     if wanted("tun") {
-        both("TUN, single packets", &|| Lab::with(SuperPackets::default(), DeviceKind::Tun));
+        both("TUN, single packets", &|| lab_with([false; 2], DeviceKind::Tun));
     }
 }
 
 /// What a link adds to the 20 ms of a round trip, and what a bare relay adds at the same time: the
 /// latter share is the machine's.
 fn added_delay(count: u32) {
-    let lab = Lab::new();
+    let lab = lab();
     let server = lab.far.run(|| UdpSocket::bind((FAR, PORT)).unwrap()).unwrap();
     let client = lab.near.run(|| UdpSocket::bind((NEAR, 0)).unwrap()).unwrap();
     let loopback = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
@@ -74,7 +71,7 @@ fn added_delay(count: u32) {
     client.send_to(b"", (FAR, PORT)).unwrap();
     bare_client.send_to(b"", bare_address).unwrap();
     [echo, relay].into_iter().for_each(|thread| thread.join().unwrap());
-    let certificate = lab.stop();
+    let certificate = lab.end().certificate;
     for (name, added) in [("a link", &mut link), ("a bare relay", &mut bare)] {
         added.sort_by(f64::total_cmp);
         let at = |q: f64| added[((added.len() - 1) as f64 * q) as usize];
@@ -111,9 +108,9 @@ fn added(client: &UdpSocket, server: SocketAddr) -> f64 {
 
 /// Processor time while nothing happens.
 fn idle() {
-    let lab = Lab::new();
+    let lab = lab();
     thread::sleep(Duration::from_secs(2));
-    let certificate = lab.stop();
+    let certificate = lab.end().certificate;
     let share = certificate.processor.as_secs_f64() / certificate.elapsed.as_secs_f64();
     println!("idle: {:.3} % of a core", share * 100.0);
 }
@@ -135,7 +132,7 @@ fn throughput(flows: usize, lab: Lab) {
         .collect();
     let bytes: u64 = receivers.into_iter().map(|receiver| receiver.join().unwrap()).sum();
     senders.into_iter().for_each(|sender| sender.join().unwrap());
-    let certificate = lab.stop();
+    let certificate = lab.end().certificate;
     println!(
         "{flows} TCP flow(s): {:.2} Gbit/s, {:.2} us of processor time a packet",
         bytes as f64 * 8.0 / MEASURED.as_secs_f64() / 1e9,
@@ -168,53 +165,22 @@ fn receive(mut stream: TcpStream) -> u64 {
 }
 
 /// Two machines and the link between them.
-struct Lab {
-    near: NetNamespace,
-    far: NetNamespace,
-    remote: Remote,
-    emulation: JoinHandle<Finished>,
+fn lab() -> Lab {
+    lab_with([false; 2], DeviceKind::Veth)
 }
 
-impl Lab {
-    fn new() -> Lab {
-        Lab::with(SuperPackets::default(), DeviceKind::Veth)
-    }
+fn lab_with([from_near, from_far]: [bool; 2], device: DeviceKind) -> Lab {
+    let setting = Setting::new(device, from_near, from_far);
+    Lab::new(Setting { delay: DELAY, records: false, ..setting })
+}
 
-    fn with(supers: SuperPackets, device: DeviceKind) -> Lab {
-        let (near, far) = (NetNamespace::new().unwrap(), NetNamespace::new().unwrap());
-        let mut backstage = Backstage::new().unwrap();
-        let mut builder = NetworkBuilder::new();
-        let mut ports = Vec::new();
-        for (name, host, address) in [("near", &near, NEAR), ("far", &far, FAR)] {
-            let options = PortOptions { supers, device, ..PortOptions::new("link", 1_500) };
-            let port = backstage.attach_with(host, &options).unwrap();
-            host.run(|| Interface::named("link")?.add_address((address, 24))).unwrap().unwrap();
-            ports.push((builder.edge(name), port));
-        }
-        let spec = LinkSpec::new().then(Delay::fixed(DELAY));
-        let link = Duplex::new(&spec, &spec, &Seed::of_run(1, 0));
-        builder.connect(End::new(ports[0].0, []), End::new(ports[1].0, []), link);
-        let network = builder.build().unwrap();
-        let attach = |(node, port)| Attachment { port, edges: Edges::One(node) };
-        let ports = ports.into_iter().map(attach).collect();
-        let (emulator, remote) = Emulator::new(network, ports, Clock::start()).unwrap();
-        let emulation = thread::spawn(|| emulator.run().unwrap());
-        Lab { near, far, remote, emulation }
+/// By default a sender may buffer 4 MB, which is about 1.2 Gbit/s over 20 ms. Here it is 64 MB.
+fn wide(lab: Lab) -> Lab {
+    let widen = |name| namespace::set_sysctl(name, "4096 131072 67108864").unwrap();
+    for host in [&lab.near, &lab.far] {
+        host.run(|| ["ipv4/tcp_wmem", "ipv4/tcp_rmem"].map(widen)).unwrap();
     }
-
-    /// By default a sender may buffer 4 MB, which is about 1.2 Gbit/s over 20 ms. Here it is 64 MB.
-    fn wide(self) -> Lab {
-        let widen = |name| namespace::set_sysctl(name, "4096 131072 67108864").unwrap();
-        for host in [&self.near, &self.far] {
-            host.run(|| ["ipv4/tcp_wmem", "ipv4/tcp_rmem"].map(widen)).unwrap();
-        }
-        self
-    }
-
-    fn stop(self) -> Certificate {
-        self.remote.stop();
-        self.emulation.join().unwrap().certificate
-    }
+    lab
 }
 
 const NEAR: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));

@@ -97,86 +97,31 @@ fn used<'a>(before: &BTreeMap<Identity, Process>, now: impl Iterator<Item = &'a 
 mod tests {
     use super::*;
 
-    fn process(pid: u32, start: u64, parent: u32, own: u64, children: u64) -> (u32, Process) {
-        let identity = Identity { pid, start };
+    /// Number, start, parent, and the ticks of it and of its children that have ended.
+    fn process(text: &str) -> (u32, Process) {
+        let fields: Vec<u32> = text.split_whitespace().map(|one| one.parse().unwrap()).collect();
+        let [pid, start, parent, own, children] = fields[..] else { panic!("{text}") };
+        let identity = Identity { pid, start: start.into() };
+        let (own, children) = (own.into(), children.into());
         (pid, Process { identity, parent, own, children, resident: 1 })
     }
 
-    fn look(role: &mut Role, processes: &[(u32, Process)]) -> (u64, usize) {
-        let all = processes.iter().copied().collect();
-        let used = role.look(&all, &children(&all));
-        (used, role.members().count())
-    }
-
-    fn role(pid: u32) -> Role {
-        let mut role = Role::new("server");
-        role.add(pid);
-        role
-    }
-
+    /// A line is a look at processes, after which the role with the tree of process 10 has used this many ticks
+    /// more, and has this many members; a heading begins another role.
     #[test]
-    fn a_tree_is_counted_from_its_first_look_on() {
-        let mut role = role(10);
-        let first =
-            [process(1, 0, 0, 500, 0), process(10, 5, 1, 100, 7), process(11, 6, 10, 50, 0)];
-        assert_eq!(look(&mut role, &first), (0, 2));
-        // 20 and 5 more, and a new process that has used 3 already.
-        let second = [
-            process(1, 0, 0, 900, 0),
-            process(10, 5, 1, 120, 7),
-            process(11, 6, 10, 55, 0),
-            process(12, 9, 11, 3, 0),
-        ];
-        assert_eq!(look(&mut role, &second), (28, 3));
-        assert_eq!(role.used, 28);
-    }
-
-    #[test]
-    fn the_time_of_who_has_ended_comes_from_its_parent() {
-        let mut role = role(10);
-        look(&mut role, &[process(10, 5, 1, 100, 0)]);
-        assert_eq!(look(&mut role, &[process(10, 5, 1, 100, 0), process(11, 6, 10, 50, 0)]).0, 50);
-        // It used 8 more before it ended; one that was never seen used 4.
-        assert_eq!(look(&mut role, &[process(10, 5, 1, 101, 62)]).0, 1 + 8 + 4);
-    }
-
-    #[test]
-    fn who_ends_unheard_takes_nothing_away() {
-        let mut role = role(10);
-        look(&mut role, &[process(10, 5, 1, 100, 0)]);
-        look(&mut role, &[process(10, 5, 1, 100, 0), process(11, 6, 10, 50, 0)]);
-        assert_eq!(look(&mut role, &[process(10, 5, 1, 107, 0)]), (7, 1));
-    }
-
-    #[test]
-    fn another_process_of_the_same_number_does_not_belong_to_it() {
-        let mut role = role(10);
-        look(&mut role, &[process(10, 5, 1, 100, 0), process(11, 6, 10, 50, 0)]);
-        let others = [process(10, 90, 1, 7_000, 0), process(11, 91, 10, 8_000, 0)];
-        assert_eq!(look(&mut role, &others), (0, 0));
-        assert_eq!(look(&mut role, &[process(10, 90, 1, 9_000, 0)]), (0, 0));
-    }
-
-    #[test]
-    fn who_is_not_there_at_the_next_look_never_will_be() {
-        let mut role = role(10);
-        assert_eq!(look(&mut role, &[process(1, 0, 0, 500, 500)]), (0, 0));
-        assert_eq!(look(&mut role, &[process(10, 5, 1, 100, 7)]), (0, 0));
-    }
-
-    #[test]
-    fn orphans_still_belong_to_it() {
-        let mut role = role(10);
-        look(&mut role, &[process(10, 5, 1, 100, 0), process(11, 6, 10, 50, 0)]);
-        // Its parent has ended; init has adopted it.
-        let orphan = [process(1, 0, 0, 0, 100), process(11, 6, 1, 60, 0), process(12, 7, 11, 1, 0)];
-        assert_eq!(look(&mut role, &orphan), (11, 2));
-    }
-
-    #[test]
-    fn a_circle_of_parents_is_gone_round_once() {
-        let mut role = role(10);
-        let circle = [process(10, 5, 11, 1, 0), process(11, 6, 10, 1, 0)];
-        assert_eq!(look(&mut role, &circle), (0, 2));
+    fn what_a_role_has_used_is_what_its_looks_have_seen() {
+        let (mut role, mut sum) = (Role::new("server"), 0);
+        for line in include_str!("role-looks.txt").lines() {
+            let Some((processes, expected)) = line.split_once(" = ") else {
+                (role, sum) = (Role::new("server"), 0);
+                role.add(10);
+                continue;
+            };
+            let all = processes.split(", ").map(process).collect();
+            let used = role.look(&all, &children(&all));
+            sum += used;
+            assert_eq!(format!("{used} {}", role.members().count()), expected, "{line}");
+            assert_eq!(role.used, sum, "{line}");
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! Two hosts and a link between them.
+//! Two hosts and a link between them, for tests and benchmarks.
+#![allow(dead_code, reason = "a benchmark does not use every part")]
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
@@ -16,7 +17,7 @@ use trackbed_net::{
     Counters, Direction, Duplex, End, LinkId, LinkSpec, NetworkBuilder, Point, Tap,
 };
 
-/// The ends of a link of 1 ms.
+/// The ends of a link.
 pub struct Lab {
     pub near: NetNamespace,
     pub far: NetNamespace,
@@ -35,6 +36,9 @@ pub struct Setting {
     pub mtu: [u32; 2],
     /// The names of the interfaces.
     pub names: [&'static str; 2],
+    pub delay: Duration,
+    /// Whether the sizes of packets are recorded, which takes time.
+    pub records: bool,
 }
 
 pub struct Ended {
@@ -48,7 +52,8 @@ pub struct Ended {
 impl Setting {
     pub fn new(device: DeviceKind, from_near: bool, from_far: bool) -> Setting {
         let supers = SuperPackets { from_host: from_near, to_host: from_far };
-        Setting { device, supers, mtu: [1_500; 2], names: ["link"; 2] }
+        let delay = Duration::from_millis(1);
+        Setting { device, supers, mtu: [1_500; 2], names: ["link"; 2], delay, records: true }
     }
 }
 
@@ -99,13 +104,15 @@ impl Lab {
         };
         let ports = [port(0, &near)?, port(1, &far)?];
         let nodes = ["near", "far"].map(|name| builder.edge(name));
-        let spec = LinkSpec::new().then(Delay::fixed(Duration::from_millis(1)));
+        let spec = LinkSpec::new().then(Delay::fixed(setting.delay));
         let mtu = setting.mtu.into_iter().max().unwrap();
         let link = Duplex::new(&spec, &spec, &Seed::of_run(1, 0)).with_mtu(mtu);
         let link = builder.connect(End::new(nodes[0], []), End::new(nodes[1], []), link);
         let mut network = builder.build().unwrap();
         let largest = Arc::default();
-        network.set_tap(Some(Box::new(Largest(Arc::clone(&largest)))));
+        if setting.records {
+            network.set_tap(Some(Box::new(Largest(Arc::clone(&largest)))));
+        }
         let attach = |(node, port)| Attachment { port, edges: Edges::One(node) };
         let ports = nodes.into_iter().zip(ports).map(attach).collect();
         let (emulator, remote) = Emulator::new(network, ports, Clock::start()).unwrap();

@@ -43,7 +43,7 @@ fn congestion_is_marked(from_engine: bool) {
 #[test]
 fn either_side_reduces_its_window_when_the_other_echoes_marks() {
     where_possible!();
-    [true, false].map(congestion_is_marked);
+    [true, false].into_iter().for_each(congestion_is_marked);
 }
 
 /// With everything on, options are used; with one side's off, they are not: `wire::options` looks.
