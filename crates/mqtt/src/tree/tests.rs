@@ -110,26 +110,11 @@ fn retained_messages_come_in_the_order_of_their_levels() {
         let message = Arc::new(Message::new(name, b"x"));
         kept.insert(Kept { message, expires: None });
     }
-    for (filter, expected) in [
-        ("#", "/x a a/b a/b/c a/x a! a!/b ab/x b/x"),
-        ("+", "a a!"),
-        ("+/x", "/x a/x ab/x b/x"),
-        ("/#", "/x"),
-        ("/+", "/x"),
-        ("a/#", "a a/b a/b/c a/x"),
-        ("a/+", "a/b a/x"),
-        ("a/+/c", "a/b/c"),
-        ("a/+/#", "a/b a/b/c a/x"),
-        ("a/b/#", "a/b a/b/c"),
-        ("a!/#", "a! a!/b"),
-        ("$SYS", "$SYS"),
-        ("$SYS/#", "$SYS $SYS/x"),
-        ("$SYS/+", "$SYS/x"),
-        ("c/#", ""),
-    ] {
+    for line in include_str!("retained.txt").lines() {
+        let (filter, expected) = line.split_once(':').unwrap();
         let found = kept.matching(filter);
         let found: Vec<&str> = found.iter().map(|kept| &*kept.message.topic).collect();
-        assert_eq!(found.join(" "), expected, "{filter}");
+        assert_eq!(found.join(" "), expected.trim_start(), "{filter}");
     }
 }
 

@@ -223,7 +223,6 @@ impl Learner {
         }
     }
 
-    /// The ranges of a way on which there were `rides` in all.
     fn ranges(&self, way: &Way, rides: u32) -> Vec<Range> {
         let mut ranges = way.drawn.clone();
         ranges.extend(self.clusters(&way.sightings).into_iter().map(|cluster| self.range(cluster)));

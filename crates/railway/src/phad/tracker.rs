@@ -64,7 +64,6 @@ pub(super) struct Tracker {
 
 #[derive(Clone, Copy, Debug)]
 struct Seen {
-    /// The time of the position.
     at: Time,
     chainage_m: f64,
     distance_m: f64,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use trackbed_core::Time;
 use trackbed_railway::motion::{Coordinates, Direction, DriveLog, Ride, SpeedProfile, Track};
 
-use crate::straight_from;
+use crate::{assert_told, rows, straight_from};
 
 fn at(latitude: f64, longitude: f64) -> Coordinates {
     Coordinates::new(latitude, longitude).unwrap()
@@ -104,18 +104,8 @@ fn speeds_are_read_from_tables() {
     close(profile.speed_m_s(Time::from_millis(5_000)), 0.0, 0.0);
     close(profile.speed_m_s(Time::from_millis(35_000)), 25.0, 1e-9);
     close(profile.distance_m(Time::from_millis(70_000)), 1_250.0 + 500.0, 1e-9);
-    for (text, parts) in [
-        ("", ["empty table", "heading"]),
-        ("time_s,speed\n0,1\n", ["line 1", "speed_km_h"]),
-        ("time_s,speed_m_s\n0,1\n0,2\n", ["line 3", "does not come after 0 s"]),
-        ("time_s,speed_m_s\n0,fast\n", ["line 2", "\"fast\" in column speed_m_s"]),
-        ("time_s,speed_m_s\n0,-3\n", ["line 2", "not a valid speed"]),
-        ("time_s,speed_m_s\n0\n", ["line 2", "1 fields below a heading of 2"]),
-        ("time_s,speed_m_s\n0,NaN\n", ["line 2", "not a number"]),
-        ("time_s,speed_m_s\n", ["without a speed", "give at least one"]),
-    ] {
-        let error = SpeedProfile::parse_csv(text).unwrap_err().to_string();
-        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    for row in rows(include_str!("speed-mistakes.txt")) {
+        assert_told(SpeedProfile::parse_csv(&row[0]).unwrap_err(), &row[1..]);
     }
 }
 

@@ -3,6 +3,8 @@
 use trackbed_core::Seed;
 use trackbed_railway::motion::{Coordinates, DriveLog, NmeaReader, Sample, Track};
 
+use crate::{assert_told, rows};
+
 fn close(left: f64, right: f64) {
     assert!((left - right).abs() < 1e-6, "{left} is not {right}");
 }
@@ -30,32 +32,12 @@ fn tables_may_have_any_columns_in_any_order() {
 
 #[test]
 fn mistakes_in_tables_are_told_with_their_line() {
-    for (text, parts) in [
-        ("lat,longitude\n1,2\n91,0\n", ["line 3", "latitude 91"]),
-        ("lat,lon\nx,0\n", ["line 2", "\"x\" in column lat"]),
-        ("lat,lon\ninf,0\n", ["line 2", "\"inf\" in column lat"]),
-        ("lat,lon,time\r\n1,2,1\r\n\r\n1,2,noon\r\n", ["line 4", "\"noon\" is not a valid time"]),
-        ("lat,lon,rsrp\n1,2,strong\n", ["line 2", "not a valid RSRP"]),
-        ("latitude,x\n1,2\n", ["line 1", "longitude or lon"]),
-        ("lat,lon\n", ["no position", "with latitude"]),
-    ] {
-        let error = DriveLog::parse(text, &[]).unwrap_err().to_string();
-        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    for row in rows(include_str!("table-mistakes.txt")) {
+        assert_told(DriveLog::parse(&row[0], &[]).unwrap_err(), &row[1..]);
     }
 }
 
-pub const GPX: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
-<gpx version="1.1" creator="a phone" xmlns="http://www.topografix.com/GPX/1/1" xmlns:r="urn:r">
- <wpt lat="1" lon="1"><time>2026-05-01T07:00:00Z</time></wpt>
- <trk><name>K1 &amp; back</name><trkseg>
-  <trkpt lat="50.0" lon="8.0"><ele>90</ele><time>2026-05-01T08:00:00Z</time>
-   <extensions><r:cell operator="A">101</r:cell><r:rsrp operator="A">-93</r:rsrp>
-    <r:cell operator="B">7</r:cell></extensions>
-  </trkpt>
-  <trkpt lat="50.001" lon="8.0"/>
- </trkseg></trk>
-</gpx>
-"#;
+pub const GPX: &str = include_str!("drive.gpx");
 
 #[test]
 fn gpx_tracks_tell_places_times_and_cells() {
@@ -73,19 +55,10 @@ fn gpx_tracks_tell_places_times_and_cells() {
 
 #[test]
 fn mistakes_in_gpx_are_told_with_their_line() {
-    for (from, to, parts) in [
-        ("lat=\"50.001\"", "lat=\"north\"", ["line 9", "\"north\" is not a valid lat"]),
-        ("lat=\"50.001\" ", "", ["line 9", "\"\" is not a valid lat"]),
-        ("lon=\"8.0\"/>", "lon=\"200\"/>", ["line 9", "longitude 200"]),
-        ("</trkpt>", "</trkseg>", ["line 8", "well-formed"]),
-        ("08:00:00Z", "later", ["line 5", "is not a valid time"]),
-        (">-93<", ">good<", ["line 6", "not a valid RSRP"]),
-        (" </trkseg></trk>\n</gpx>\n", "", ["line 10", "ends within an element"]),
-    ] {
+    for row in rows(include_str!("gpx-mistakes.txt")) {
+        let (from, to) = (&row[0], &row[1]);
         assert!(GPX.contains(from), "{from}");
-        let error = DriveLog::parse(&GPX.replacen(from, to, 1), &[]).unwrap_err();
-        let error = error.to_string();
-        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+        assert_told(DriveLog::parse(&GPX.replacen(from, to, 1), &[]).unwrap_err(), &row[2..]);
     }
     assert!(DriveLog::parse("time,lat\n", &[]).is_err());
 }

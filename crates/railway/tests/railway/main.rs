@@ -18,6 +18,17 @@ fn straight_from(origin: Coordinates, east: f64, north: f64, kilometres: usize) 
     Track::through(std::iter::successors(Some(origin), next).take(kilometres + 1)).unwrap()
 }
 
+/// The rows of a table of mistakes: fields between bars, with escaped ends of lines.
+fn rows(table: &'static str) -> impl Iterator<Item = Vec<String>> {
+    let field = |field: &str| field.replace("\\r", "\r").replace("\\n", "\n");
+    table.lines().map(move |line| line.split(" | ").map(field).collect())
+}
+
+fn assert_told(error: impl ToString, parts: &[String]) {
+    let error = error.to_string();
+    assert!(parts.iter().all(|part| error.contains(part)), "{parts:?}: {error}");
+}
+
 /// Whether a log is read; if so, its positions are valid.
 fn is_log(text: &str) -> bool {
     let Ok(log) = DriveLog::parse(text, &[]) else { return false };

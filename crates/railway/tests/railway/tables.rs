@@ -3,10 +3,12 @@
 use std::fs;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use trackbed_core::Seed;
 use trackbed_railway::handover::{Learner, RideRecord, SCHEMA, Settings, Table};
 use trackbed_railway::motion::{Coordinates, Direction};
+
+use crate::rows;
 
 /// A table of two operators, both directions, with signal.
 pub fn table() -> Table {
@@ -100,40 +102,10 @@ fn refused(parts: &[&str], change: impl FnOnce(&mut Value)) {
 
 #[test]
 fn unsound_tables_are_refused_with_place_and_remedy() {
-    let first_range = "/features/1/properties/";
-    let first_point = "/features/0/geometry/coordinates/0";
-    let signal = "/features/5/properties/";
-    for (place, name, to, parts) in [
-        ("/", "trackbed_handover_table", json!(2), &["unsupported version 2", "again"][..]),
-        ("/", "type", json!("Feature"), &["type", "FeatureCollection"]),
-        ("/", "margin_m", json!(-1), &["margin_m", "-1"]),
-        ("/", "operators", json!(["A", "A", "B"]), &["operators", "twice"]),
-        (first_range, "operator", json!("Aa"), &["features[1]", "no operator \"Aa\"", "A, B"]),
-        (first_range, "direction", json!("up"), &["features[1]", "forward or backward"]),
-        (first_range, "until_m", json!(3.0), &["features[1]", "inverted", "lower"]),
-        (first_range, "until_m", json!(7_000), &["features[1]", "leaves the track", "6000 m"]),
-        (first_range, "until_m", json!(2_915), &["operator A, forward", "overlaps", "apart"]),
-        (first_range, "from_m", json!(-40), &["features[1]", "leaves the track"]),
-        (first_range, "from_m", json!("1500 m"), &["features[1]", "string"]),
-        (first_range, "from_m", Value::Null, &["features[1]", "null"]),
-        (first_range, "last_ride", json!(31), &["features[1]", "last_ride"]),
-        (first_range, "rides", json!(0), &["features[1]", "rides"]),
-        (
-            first_range,
-            "sightings",
-            json!([[2, 1.0, 2.0], [1, 1.0, 2.0]]),
-            &["features[1]", "order"],
-        ),
-        (first_range, "sightings", json!([[1, 2.0, 1.0]]), &["features[1]", "inverted"]),
-        (first_range, "role", json!("banana"), &["features[1]", "variant"]),
-        (first_point, "", json!([127.3, 136.6]), &["features[0]", "latitude"]),
-        (first_point, "", json!([127.3]), &["features[0]", "longitude and latitude"]),
-        (first_point, "", json!([127.2, 36.6]), &["features[0]", "was changed"]),
-        ("/features/0/geometry/", "type", json!("Polygon"), &["features[0]", "LineString"]),
-        (signal, "rsrp_dbm", json!([-90.0]), &["values", "of each"]),
-        (signal, "samples/3", json!(0), &["write both"]),
-    ] {
-        refused(parts, |table| *table.pointer_mut(&format!("{place}{name}")).unwrap() = to);
+    for row in rows(include_str!("unsound.txt")) {
+        let to = serde_json::from_str(&row[1]).unwrap();
+        let parts: Vec<&str> = row[2..].iter().map(String::as_str).collect();
+        refused(&parts, |table| *table.pointer_mut(&row[0]).unwrap() = to);
     }
     let remove = |object: &mut Value, name| drop(object.as_object_mut().unwrap().remove(name));
     refused(&["no such member", "trackbed handover build"], |table| {

@@ -7,6 +7,7 @@ use trackbed_railway::motion::Direction;
 use trackbed_railway::radio::{HandoverKind, LinkDirection, RadioTimeline, Railway, Service};
 
 use super::{railway, try_railway};
+use crate::{assert_told, rows};
 
 const END: Time = Time::from_millis(70_000);
 
@@ -185,30 +186,9 @@ fn a_hole_in_the_network_is_a_radio_link_failure() {
 
 #[test]
 fn what_makes_no_sense_is_refused_with_advice() {
-    let stations = "operator,cell,chainage_m,offset_m\nA,1,0,300\nA,1,5,300\n";
-    for (name, text, parts) in [
-        ("speed", "fast", ["speed: ", "300 km/h"]),
-        ("speed", "-3 km/h", ["speed: ", "not a valid speed"]),
-        ("length", "0 m", ["length: ", "10,000 km"]),
-        ("spacing", "1 m", ["spacing: ", "50 m"]),
-        ("hysteresis", "3", ["hysteresis: ", "3 dB"]),
-        ("hysteresis", "3000 dB", ["hysteresis: ", "out of range"]),
-        ("shadowing", "-4 dB", ["shadowing: ", "cannot be negative"]),
-        ("shadow-distance", "0 m", ["shadow-distance: ", "1 m"]),
-        ("filter", "20", ["filter: ", "0 to 19"]),
-        ("delays", "soon", ["delays: ", "10 ms"]),
-        ("measurement-period", "0 ms", ["measurement-period: ", "1 ms"]),
-        ("gps-error", "-1 m", ["gps-error: ", "0 m"]),
-        ("stations", stations, ["stations: line 3", "occurs twice"]),
-        ("stations", "operator,cell\n", ["stations: line 1", "chainage_m"]),
-        ("stations", "operator,cell,chainage_m,offset_m\n", ["stations: ", "no station"]),
-        ("stations", "operator,cell,latitude,longitude\nA,1,99,0\n", ["line 2", "latitude 99"]),
-        ("stations", "operator,cell,chainage_m,offset_m\nA,a;b,0,0\n", ["line 2", "another name"]),
-        ("track", "<gpx", ["track: ", "XML"]),
-        ("speed-profile", "time_s,speed_m_s\n0,x\n", ["speed-profile: line 2", "not a number"]),
-    ] {
-        let error = try_railway(&[(name, text)]).unwrap_err().to_string();
-        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    for row in rows(include_str!("refused.txt")) {
+        let error = try_railway(&[(&row[0], &row[1])]).unwrap_err();
+        assert_told(error, &row[2..]);
     }
 }
 
@@ -216,59 +196,15 @@ fn what_makes_no_sense_is_refused_with_advice() {
 /// in the changelog.
 #[test]
 fn the_first_drive_of_seed_1_is_this_one() {
-    let handovers = |profile: &str| {
+    let handovers = |profile: &'static str| {
         let timelines = drive(&railway(&[("profile", profile)]), 0);
-        let text = |handover: &trackbed_railway::radio::Handover| {
-            let (at, gap) = (handover.command.as_nanos(), handover.end - handover.command);
-            format!("{}-{} {} {}", handover.from, handover.to, at / 1_000, gap.as_micros())
-        };
-        let texts = timelines.iter().flat_map(|timeline| timeline.handovers.iter().map(text));
-        texts.collect::<Vec<String>>()
+        timelines.into_iter().flat_map(|timeline| timeline.handovers).map(move |handover| {
+            let (at, gap) = (handover.command.as_nanos() / 1_000, handover.end - handover.command);
+            format!("{profile} {}-{} {at} {}\n", handover.from, handover.to, gap.as_micros())
+        })
     };
-    let expected: [(&str, &[&str]); 3] = [
-        (
-            "ns3",
-            &[
-                "A2-A3 18228362 7080",
-                "A3-A4 34428362 14947",
-                "A4-A5 50428362 6667",
-                "A5-A6 66628362 8710",
-                "B1-B2 10238763 10236",
-                "B2-B3 26438763 9169",
-                "B3-B4 42438763 5124",
-                "B4-B5 58438763 5157",
-            ],
-        ),
-        (
-            "3gpp",
-            &[
-                "A2-A3 16462292 41242",
-                "A3-A4 33477769 64842",
-                "A4-A5 50058808 40003",
-                "A5-A6 65471981 46130",
-                "B1-B2 8674660 50710",
-                "B2-B3 24872909 47507",
-                "B3-B4 41871175 35372",
-                "B4-B5 57475139 35473",
-            ],
-        ),
-        (
-            "hsr-measured",
-            &[
-                "A2-A3 16462292 41242",
-                "A3-A4 33477520 40446",
-                "A4-A5 50066085 43646",
-                "A5-A6 65468974 47761",
-                "B1-B2 8674660 50710",
-                "B2-B3 24872853 42412",
-                "B3-B4 41868272 60197",
-                "B4-B5 57487909 50376",
-            ],
-        ),
-    ];
-    for (profile, expected) in expected {
-        assert_eq!(handovers(profile), expected, "{profile}");
-    }
+    let found: String = ["ns3", "3gpp", "hsr-measured"].into_iter().flat_map(handovers).collect();
+    assert_eq!(found, include_str!("first-drives.txt"));
 }
 
 /// For every profile; 1,340 m at 300 km/h (83.3 m/s) take 16.1 s.

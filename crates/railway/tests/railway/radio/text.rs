@@ -9,6 +9,7 @@ use trackbed_railway::radio::{
 };
 
 use super::railway;
+use crate::{assert_told, rows};
 
 #[test]
 fn a_timeline_reads_as_it_was_written() {
@@ -49,33 +50,9 @@ fn a_recorded_drive_may_say_less() {
 #[test]
 fn mistakes_are_told_with_their_line() {
     let head = "at,operator,direction,change,value\n";
-    for (line, parts) in [
-        ("1 s,A,up,rate", ["line 3", "five fields"]),
-        ("1 s,,up,rate,1 Mbit/s", ["line 3", "no operator"]),
-        ("1 s,A,sideways,rate,1 Mbit/s", ["line 3", "up, down or both"]),
-        ("1 s,A,up,rat,1 Mbit/s", ["line 3", "unknown change"]),
-        ("1 s,A,up,rate,1", ["line 3", "no unit"]),
-        ("1 s,A,up,loss,150 %", ["line 3", "between 0 and 1"]),
-        ("1 s,A,up,service,down", ["line 3", "up, held or lost"]),
-        ("soon,A,up,rate,1 Mbit/s", ["line 3", "10 ms"]),
-        ("0 ms,A,up,delay,1 ms", ["line 3", "sort"]),
-        ("1 ms,A,up,delay,1 ms", ["line 3", "twice"]),
-        ("1 s,A,both,handover,x3", ["line 3", "x2 nor failure"]),
-        ("1 s,A,both,handover,x2 from=a; to=b", ["line 3", "no report="]),
-        (
-            "1 s,A,both,handover,x2 from=a; to=b; report=2 s; end=3 s; disturbed=1 s; \
-             undisturbed=2 s; chainage_m=0; disturbed_m=0; undisturbed_m=0",
-            ["line 3", "not in order"],
-        ),
-        (
-            "1 s,A,both,handover,x2 from=a; to=b; report=1 s; end=3 s; disturbed=1 s; \
-             undisturbed=2 s; chainage_m=NaN; disturbed_m=0; undisturbed_m=0",
-            ["line 3", "chainage_m=NaN"],
-        ),
-    ] {
-        let text = format!("{head}1 ms,A,up,delay,5 ms\n{line}\n");
-        let error = timelines_from_text(&text).unwrap_err().to_string();
-        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    for row in rows(include_str!("mistakes.txt")) {
+        let text = format!("{head}1 ms,A,up,delay,5 ms\n{}\n", row[0]);
+        assert_told(timelines_from_text(&text).unwrap_err(), &row[1..]);
     }
     for (text, part) in
         [("", "line 1: \"\" is not the heading"), ("0 s,A,up,rate,1 Mbit/s\n", "heading")]
