@@ -39,7 +39,6 @@ pub struct ParsedCertificate<'a> {
 }
 
 impl<'a> ParsedCertificate<'a> {
-    /// Parses a certificate that fills `bytes`.
     pub(crate) fn decode(bytes: &'a [u8]) -> Result<ParsedCertificate<'a>, Refusal> {
         Refusal::limit(bytes.len(), MAX_CERTIFICATE_LEN)?;
         let (parsed, rest) = ParsedCertificate::take(bytes)?;

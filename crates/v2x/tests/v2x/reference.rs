@@ -51,55 +51,7 @@ fn ask(program: &str, input: &Value) -> Option<Value> {
 }
 
 /// Decodes, encodes again, and verifies both signatures with the two hashes side by side.
-const MESSAGES: &str = r#"
-import json, sys, hashlib
-from pycrate_asn1dir import ITS_IEEE1609_2 as its
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
-from cryptography.hazmat.primitives import hashes
-sha = lambda b: hashlib.sha256(b).digest()
-given = json.load(sys.stdin)
-Data, Cert = its.Ieee1609Dot2.Ieee1609Dot2Data, its.Ieee1609Dot2.Certificate
-Tbs, TbsCert = its.Ieee1609Dot2.ToBeSignedData, its.Ieee1609Dot2.ToBeSignedCertificate
-
-def read(kind, data):
-    kind.from_coer(data); assert kind.to_coer() == data
-    return kind.get_val()
-
-def key_of(cert):
-    form, x = cert['toBeSigned']['verifyKeyIndicator'][1][1]
-    prefix = {'compressed-y-0': b'\2', 'compressed-y-1': b'\3'}[form]
-    return ec.EllipticCurvePublicKey.from_encoded_point(ec.SECP256R1(), prefix + x)
-
-def verify(cert, tbs, signer, signature):
-    assert signature[0] == 'ecdsaNistP256Signature', signature[0]
-    r = signature[1]['rSig'][1]
-    r = r['x'] if isinstance(r, dict) else r
-    number = lambda b: int.from_bytes(b, 'big')
-    der = encode_dss_signature(number(r), number(signature[1]['sSig']))
-    key_of(cert).verify(der, sha(tbs) + sha(signer), ec.ECDSA(hashes.SHA256()))
-
-def encoded(kind, value):
-    kind.set_val(value); return kind.to_coer()
-
-certs = [read(Cert, bytes.fromhex(h)) for h in given['chain']]
-raw = [bytes.fromhex(h) for h in given['chain']]
-for i, cert in enumerate(certs):
-    tbs = encoded(TbsCert, cert['toBeSigned'])
-    above, signer = (certs[i-1], raw[i-1]) if i else (cert, b'')
-    if i: assert cert['issuer'] == ('sha256AndDigest', sha(signer)[-8:])
-    verify(above, tbs, signer, cert['signature'])
-out = []
-for h in given['messages']:
-    signed = read(Data, bytes.fromhex(h))['content'][1]
-    tbs = encoded(Tbs, signed['tbsData'])
-    verify(certs[-1], tbs, raw[-1], signed['signature'])
-    header = signed['tbsData']['headerInfo']
-    out.append({'signer': signed['signer'][0], 'psid': header['psid'], 'time': header['generationTime'],
-        'r': signed['signature'][1]['rSig'][0],
-        'payload': signed['tbsData']['payload']['data']['content'][1].hex()})
-print(json.dumps(out))
-"#;
+const MESSAGES: &str = include_str!("reference/messages.py");
 
 #[test]
 fn pycrate_reads_what_we_sign_and_openssl_verifies_it() {
@@ -134,20 +86,7 @@ fn pycrate_reads_what_we_sign_and_openssl_verifies_it() {
 }
 
 /// Reads in packed rules, shows as JSON, and encodes again in packed rules from that JSON.
-const PAYLOADS: &str = r#"
-import json, sys
-from pycrate_asn1dir import ITS_CAM_2, ITS_DENM_3
-given = json.load(sys.stdin)
-kinds = {'cam': ITS_CAM_2.CAM_PDU_Descriptions.CAM, 'denm': ITS_DENM_3.DENM_PDU_Descriptions.DENM}
-out = []
-for kind, data in given:
-    kind, data = kinds[kind], bytes.fromhex(data)
-    kind.from_uper(data); assert kind.to_uper() == data
-    text = kind.to_jer()
-    kind.from_jer(text); assert kind.to_uper() == data
-    out.append(json.loads(text))
-print(json.dumps(out))
-"#;
+const PAYLOADS: &str = include_str!("reference/payloads.py");
 
 #[test]
 fn pycrate_reads_in_cam_and_denm_what_we_read() {
@@ -186,43 +125,7 @@ fn sorted(value: &Value) -> Value {
 
 /// BSMs by a description of our own, read from SAE J2735's tables, in pycrate's hands: that the packed
 /// rules are right, and that the public capture reads the same.
-const BSMS: &str = r#"
-import json, sys, logging
-from pycrate_asn1c.asnproc import compile_text, generate_modules, PycrateGenerator
-text = '''
-J DEFINITIONS AUTOMATIC TAGS ::= BEGIN
-BasicSafetyMessage ::= SEQUENCE { coreData BSMcoreData, partII SEQUENCE (SIZE(1..8)) OF NULL OPTIONAL,
-  regional SEQUENCE (SIZE(1..4)) OF NULL OPTIONAL, ... }
-BSMcoreData ::= SEQUENCE { msgCnt INTEGER (0..127), id OCTET STRING (SIZE(4)), secMark INTEGER (0..65535),
-  lat INTEGER (-900000000..900000001), long INTEGER (-1799999999..1800000001), elev INTEGER (-4096..61439),
-  accuracy SEQUENCE { semiMajor INTEGER (0..255), semiMinor INTEGER (0..255), orientation INTEGER (0..65535) },
-  transmission ENUMERATED { neutral, park, forwardGears, reverseGears, reserved1, reserved2, reserved3, unavailable },
-  speed INTEGER (0..8191), heading INTEGER (0..28800), angle INTEGER (-126..127),
-  accelSet SEQUENCE { long INTEGER (-2000..2001), lat INTEGER (-2000..2001), vert INTEGER (-127..127), yaw INTEGER (-32767..32767) },
-  brakes SEQUENCE { wheelBrakes BIT STRING { unavailable (0), leftFront (1), leftRear (2), rightFront (3), rightRear (4) } (SIZE (5)),
-    traction ENUMERATED { unavailable, off, on, engaged }, abs ENUMERATED { unavailable, off, on, engaged },
-    scs ENUMERATED { unavailable, off, on, engaged }, brakeBoost ENUMERATED { unavailable, off, on },
-    auxBrakes ENUMERATED { unavailable, off, on, reserved } },
-  size SEQUENCE { width INTEGER (0..1023), length INTEGER (0..4095) } }
-END
-'''
-import contextlib, os, tempfile, importlib.util
-with contextlib.redirect_stdout(sys.stderr):
-    compile_text(text)
-    path = os.path.join(tempfile.mkdtemp(), 'j.py')
-    generate_modules(PycrateGenerator, path)
-    spec = importlib.util.spec_from_file_location('j', path); j = importlib.util.module_from_spec(spec); spec.loader.exec_module(j)
-kind, out = j.J.BasicSafetyMessage, []
-for data in json.load(sys.stdin):
-    data = bytes.fromhex(data)
-    assert data[:2] == b'\0\x14' and data[2] == len(data) - 3
-    kind.from_uper(data[3:]); assert kind.to_uper() == data[3:]
-    core = kind.get_val()['coreData']
-    out.append([core[name] for name in ('msgCnt', 'secMark', 'lat', 'long', 'elev', 'speed', 'heading', 'angle')]
-        + [core['id'].hex(), core['transmission'], core['accelSet']['long'], core['accelSet']['yaw'],
-           core['brakes']['wheelBrakes'][0], core['size']['width'], core['size']['length']])
-print(json.dumps(out))
-"#;
+const BSMS: &str = include_str!("reference/bsms.py");
 
 #[test]
 fn pycrate_reads_in_a_bsm_what_we_read() {

@@ -53,35 +53,13 @@ fn check(name: &str, kind: &Type, bytes: &[u8], theirs: Option<(Json, Vec<u8>)>)
     assert_eq!(bytes, theirs.1, "{name}");
 }
 
+fn read(json: &str) -> Json {
+    serde_json::from_str(json).unwrap()
+}
+
 /// A certificate with each optional field; `changes` replace the values at their paths.
 fn certificate(changes: &Json) -> Json {
-    let place = json!({ "latitude": -900_000_000, "longitude": 1_800_000_001 });
-    let point = json!({ "compressed-y-1": "07".repeat(32) });
-    let range = json!({ "bitmapSspRange": { "sspValue": "01FF", "sspBitmask": "FF00" } });
-    let group = json!({
-        "subjectPermissions": { "explicit": [{ "psid": 36, "sspRange": range }, { "psid": 0 }] },
-        "minChainLength": 2, "chainLengthRange": -1,
-    });
-    let mut certificate = json!({
-        "version": 3, "type": "explicit", "issuer": { "sha256AndDigest": "0011223344556677" },
-        "toBeSigned": {
-            "id": { "name": "somewhere \u{e9}" }, "cracaId": "000102", "crlSeries": 65_535,
-            "validityPeriod": { "start": 4_294_967_295_u32, "duration": { "sixtyHours": 3 } },
-            "region": { "circularRegion": { "center": place, "radius": 500 } },
-            "assuranceLevel": "A0",
-            "appPermissions": [
-                { "psid": 127, "ssp": { "bitmapSsp": "010203" } },
-                { "psid": 128, "ssp": { "opaque": "" } }, { "psid": 9_007_199_254_740_991_i64 },
-            ],
-            "certIssuePermissions": [group], "certRequestPermissions": [group],
-            "canRequestRollover": null,
-            "encryptionKey": {
-                "supportedSymmAlg": "aes128Ccm", "publicKey": { "eciesBrainpoolP256r1": point },
-            },
-            "verifyKeyIndicator": { "verificationKey": { "ecdsaNistP256": point } },
-        },
-        "signature": { "ecdsaNistP256Signature": { "rSig": point, "sSig": "09".repeat(32) } },
-    });
+    let mut certificate = read(include_str!("tests/certificate.json"));
     for (path, value) in changes.as_object().unwrap() {
         let names = path.split('.');
         *names.fold(&mut certificate, |at, name| &mut at[name]) = value.clone();
@@ -91,76 +69,11 @@ fn certificate(changes: &Json) -> Json {
 
 /// Alternatives and extensions, each in the place of one in [`certificate`].
 fn certificates() -> Vec<Json> {
-    let long = |octet: &str| octet.repeat(48);
-    let place = |latitude: i32| json!({ "latitude": latitude, "longitude": 5 });
-    let both = json!({ "uncompressedP256": { "x": "01".repeat(32), "y": "02".repeat(32) } });
-    let all = json!([{ "subjectPermissions": { "all": null } }]);
-    let countries = json!([
-        { "countryOnly": 410 }, { "countryAndRegions": { "countryOnly": 1, "regions": [1, 2] } },
-        { "countryAndSubregions": { "countryOnly": 1, "regionAndSubregions": [
-            { "region": 3, "subregions": [4, 500] } ] } },
-    ]);
-    let linked = json!({
-        "iCert": 7, "linkage-value": "0C".repeat(9),
-        "group-linkage-value": { "jValue": "01020304", "value": "0D".repeat(9) },
-    });
-    let rectangle = json!({ "northWest": place(9), "southEast": place(-9) });
-    let of = |path: &str, value: Json| certificate(&json!({ path: value }));
-    let tbs = |path: &str, value: Json| of(&format!("toBeSigned.{path}"), value);
-    let key = |value: Json| tbs("verifyKeyIndicator", json!({ "verificationKey": value }));
-    let lists = json!([{ "opaque": ["", "0102"] }, { "all": null }]);
-    let lists = lists.as_array().unwrap().iter();
-    let lists: Vec<Json> = lists.map(|range| json!({ "psid": 1, "sspRange": range })).collect();
-    let mut cases = vec![
-        certificate(&json!({})),
-        of("type", json!("implicit")),
-        of("issuer", json!({ "self": "sha384" })),
-        of("issuer", json!({ "sha384AndDigest": "0011223344556677" })),
-        tbs("id", json!({ "linkageData": linked })),
-        tbs("id", json!({ "binaryId": "FF".repeat(64) })),
-        tbs("id", json!({ "none": null })),
-        tbs("region", json!({ "rectangularRegion": [rectangle, rectangle] })),
-        tbs("region", json!({ "polygonalRegion": [place(1), place(2), place(3)] })),
-        tbs("region", json!({ "identifiedRegion": countries })),
-        tbs("certIssuePermissions", all),
-        tbs("certIssuePermissions", json!([{ "subjectPermissions": { "explicit": lists } }])),
-        tbs("verifyKeyIndicator", json!({ "reconstructionValue": { "fill": null } })),
-        key(json!({ "ecdsaBrainpoolP256r1": both })),
-        key(json!({ "ecdsaBrainpoolP384r1": { "x-only": long("03") } })),
-        key(
-            json!({ "ecdsaNistP384": { "uncompressedP384": { "x": long("04"), "y": long("05") } } }),
-        ),
-        key(json!({ "ecsigSm2": { "compressed-y-0": "06".repeat(32) } })),
-        of(
-            "signature",
-            json!({ "ecdsaBrainpoolP384r1Signature": {
-            "rSig": { "compressed-y-1": long("07") }, "sSig": long("08") } }),
-        ),
-        of(
-            "signature",
-            json!({ "sm2Signature": { "rSig": "01".repeat(32), "sSig": "02".repeat(32) } }),
-        ),
-    ];
-    for unit in ["microseconds", "milliseconds", "seconds", "minutes", "hours", "years"] {
-        cases.push(tbs("validityPeriod.duration", json!({ unit: 300 })));
-    }
-    cases
+    let changes = read(include_str!("tests/changes.json"));
+    changes.as_array().unwrap().iter().map(certificate).collect()
 }
 
 fn messages() -> Vec<Json> {
-    let place =
-        json!({ "latitude": 900_000_001, "longitude": -1_799_999_999, "elevation": 61_440 });
-    let key = json!({ "public": {
-        "supportedSymmAlg": "sm4Ccm", "publicKey": { "ecencSm2": { "x-only": "01".repeat(32) } } } });
-    let plain = json!({ "psid": 36 });
-    let full = json!({
-        "psid": 36, "generationTime": 616_075_920_207_354_i64, "expiryTime": i64::MAX,
-        "generationLocation": place, "p2pcdLearningRequest": "010203",
-        "missingCrlIdentifier": { "cracaId": "040506", "crlSeries": 7 }, "encryptionKey": key,
-        "inlineP2pcdRequest": ["010203", "040506"],
-    });
-    let symmetric =
-        json!({ "psid": 1, "encryptionKey": { "symmetric": { "aes128Ccm": "02".repeat(16) } } });
     let short = certificate(&json!({}));
     let hash = |name: &str, len: usize| json!({ name: "0A".repeat(len) });
     let signers = [
@@ -168,22 +81,21 @@ fn messages() -> Vec<Json> {
         json!({ "digest": "0011223344556677" }),
         json!({ "certificate": [short, short] }),
     ];
-    let payload = |len: usize| {
-        json!({
-            "protocolVersion": 3, "content": { "unsecuredData": "5A".repeat(len) },
-        })
+    let plain = |len: usize| {
+        let content = json!({ "unsecuredData": "5A".repeat(len) });
+        json!({ "protocolVersion": 3, "content": content })
     };
     let payloads = [
-        json!({ "data": payload(127) }),
-        json!({ "data": payload(128) }),
-        json!({ "data": payload(70_000) }),
+        json!({ "data": plain(127) }),
+        json!({ "data": plain(128) }),
+        json!({ "data": plain(70_000) }),
         json!({ "extDataHash": hash("sha256HashedData", 32) }),
         json!({ "omitted": null }),
-        json!({ "data": payload(0), "extDataHash": hash("sha384HashedData", 48) }),
+        json!({ "data": plain(0), "extDataHash": hash("sha384HashedData", 48) }),
     ];
     let signature = &short["signature"];
-    let mut cases = Vec::new();
-    for header in [plain, full, symmetric] {
+    let mut cases = vec![plain(0)];
+    for header in read(include_str!("tests/headers.json")).as_array().unwrap() {
         for (signer, payload) in signers.iter().cycle().zip(&payloads) {
             cases.push(json!({ "protocolVersion": 3, "content": { "signedData": {
                 "hashId": "sha256", "signer": signer, "signature": signature,
@@ -191,7 +103,6 @@ fn messages() -> Vec<Json> {
             } } }));
         }
     }
-    cases.push(json!({ "protocolVersion": 3, "content": { "unsecuredData": "" } }));
     cases
 }
 
