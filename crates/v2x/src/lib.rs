@@ -7,9 +7,9 @@
 //! with the certificates of a [`lab::Infrastructure`]. [`json`] prints messages and certificates;
 //! [`traffic`] generates the messages of a crossing.
 //!
-//! Tables of ASN.1 types drive the decoders and encoders, in canonical octet encoding rules for signed
+//! ASN.1 modules drive the decoders and encoders, in canonical octet encoding rules for signed
 //! data and certificates, in packed ones for payloads. The received bytes are hashed: re-encoding
-//! would lose extensions that the tables do not know. Only for a point that is not in its canonical
+//! would lose extensions that they do not know. Only for a point that is not in its canonical
 //! form, that form is hashed instead (IEEE 1609.2 section 6.1.2).
 //!
 //! # Not supported
@@ -29,7 +29,6 @@ mod asn1;
 pub mod certificate;
 pub mod check;
 pub mod hash;
-mod ieee1609;
 pub mod job;
 pub mod json;
 pub mod lab;
@@ -41,6 +40,16 @@ pub mod refusal;
 pub mod sign;
 pub mod time;
 pub mod traffic;
+
+/// The types of signed data and certificates.
+#[allow(non_upper_case_globals, reason = "types have the names that they have in the standard")]
+mod ieee1609 {
+    /// The version of signed data and of certificates.
+    pub(crate) const VERSION: u8 = 3;
+
+    module!("ieee1609.asn1": Ieee1609Dot2Data, HashedData, HeaderInfo, Signature, Certificate, IssuerIdentifier,
+        ToBeSignedCertificate);
+}
 
 pub use asn1::Value;
 pub use certificate::Certificate;

@@ -2,6 +2,7 @@
 //! payloads of messages ([`uper`]), octet ones for what secures them ([`coer`]).
 
 pub(crate) mod coer;
+pub(crate) mod notation;
 pub(crate) mod uper;
 mod value;
 
@@ -94,10 +95,6 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    pub(crate) const fn required(name: &'static str, of: &'static Type) -> Field {
-        Field { name, of, presence: Presence::Required }
-    }
-
     pub(crate) fn may_be_absent(&self) -> bool {
         !matches!(self.presence, Presence::Required)
     }
@@ -183,80 +180,12 @@ fn unhex(value: &Json) -> Result<Vec<u8>, Fault> {
     octets.ok_or(Fault::new("it is not hexadecimal"))
 }
 
-/// Types as ASN.1 writes them, but for `=`, `;`, `_`, SIZE, and quotation marks around names of
-/// enumerations.
-macro_rules! types {
-    ($($name:ident = $kind:ident $body:tt $($item:ident)?;)*) => {
-        $(pub(crate) static $name: Type = define!($kind $body $($item)?);)*
-    };
-}
-
-macro_rules! define {
-    (NULL) => { Type::Null };
-    (INTEGER (0..MAX)) => { Type::Natural };
-    (INTEGER) => { Type::Unbounded };
-    (INTEGER ($min:literal..MAX)) => { compile_error!("octet rules do not read such numbers") };
-    (INTEGER $size:tt) => { Type::Integer(bounds! $size) };
-    (BIT_STRING $size:tt) => { Type::BitString(bounds! $size) };
-    (OCTET_STRING $size:tt) => { Type::OctetString(bounds! $size) };
-    (IA5String $size:tt) => { Type::Characters(7, bounds! $size) };
-    (NumericString $size:tt) => { Type::Characters(4, bounds! $size) };
-    (UTF8String $size:tt) => { Type::Utf8String(bounds! $size) };
-    (SEQUENCE_OF $size:tt $item:ident) => { Type::SequenceOf(bounds! $size, &$item) };
-    (ENUMERATED { $($name:literal),*, ... $(, $added:literal)* }) => {
-        Type::Enumerated(&[$($name),*], Some(&[$($added),*]))
-    };
-    (ENUMERATED { $($name:literal),* }) => { Type::Enumerated(&[$($name),*], None) };
-    (SEQUENCE $fields:tt) => { Type::Sequence(fields! $fields) };
-    (CHOICE $fields:tt) => { Type::Choice(fields! $fields) };
-    (BOOLEAN) => { Type::Boolean };
-    ($name:ident) => { $name };
-}
-
-macro_rules! bounds {
-    ($min:literal..$max:literal, ...) => {
-        Bounds { min: $min, max: $max, extensible: true }
-    };
-    ($min:literal..MAX) => {
-        Bounds { min: $min, max: i64::MAX, extensible: false }
-    };
-    ($min:literal..$max:literal) => {
-        Bounds { min: $min, max: $max, extensible: false }
-    };
-}
-
-macro_rules! fields {
-    ($($name:ident $of:ident $(($($size:tt)*))? $($presence:ident $($value:literal)?)?),*, ...
-        $(, $added:ident $kind:ident $(($($bounds:tt)*))? $($when:ident)?)*) => {
-        Fields {
-            additions: list!($($added $kind $(($($bounds)*))? $($when)?),*),
-            extensible: true,
-            ..fields!($($name $of $(($($size)*))? $($presence $($value)?)?),*)
-        }
-    };
-    ($($fields:tt)*) => {
-        Fields { root: list!($($fields)*), extensible: false, additions: &[] }
-    };
-}
-
-macro_rules! list {
-    ($($name:ident $of:ident $(($($size:tt)*))? $($presence:ident $($value:literal)?)?),*) => {
-        &[$(Field {
-            name: stringify!($name),
-            of: &define!($of $(($($size)*))?),
-            presence: presence!($($presence $($value)?)?),
-        }),*]
-    };
-}
-
-macro_rules! presence {
-    () => {
-        Presence::Required
-    };
-    (OPTIONAL) => {
-        Presence::Optional
-    };
-    (DEFAULT $value:literal) => {
-        Presence::Default($value)
+/// The types of the ASN.1 module in a file, as statics where their names are given.
+macro_rules! module {
+    ($file:literal: $($name:ident),*) => {
+        static MODULE: std::sync::LazyLock<crate::asn1::notation::Module> =
+            std::sync::LazyLock::new(|| crate::asn1::notation::read(include_str!($file)));
+        $(pub(crate) static $name: std::sync::LazyLock<&crate::asn1::Type> =
+            std::sync::LazyLock::new(|| MODULE[stringify!($name)]);)*
     };
 }

@@ -1,51 +1,22 @@
 //! Basic safety messages (SAE J2735), in unaligned packed encoding rules: the core data that each has.
 //! Messages with optional parts are refused.
-#![allow(non_upper_case_globals, reason = "types have the names that they have in the standard")]
+#![allow(non_upper_case_globals, reason = "a type has the name that it has in the standard")]
 
 use serde_json::{Value as Json, json};
 
 use super::vehicle::Vehicle;
-use crate::asn1::{Bounds, Field, Fields, Presence, Type, Value, uper};
+use crate::asn1::{Value, uper};
 use crate::location::Position;
 use crate::refusal::Refusal;
 use crate::time::ItsTime;
+
+module!("bsm.asn1": BasicSafetyMessage);
 
 /// The maximum size of a decoded message in bytes.
 pub const MAX_LEN: usize = 1_400;
 
 /// `DSRCmsgID` of a basic safety message.
 const BASIC_SAFETY_MESSAGE: u16 = 20;
-
-types! {
-    BasicSafetyMessage = SEQUENCE {
-        coreData BSMcoreData, partII BOOLEAN OPTIONAL, regional BOOLEAN OPTIONAL, ...
-    };
-    BSMcoreData = SEQUENCE {
-        msgCnt INTEGER(0..127), id OCTET_STRING(4..4), secMark INTEGER(0..65535),
-        lat INTEGER(-900000000..900000001), long INTEGER(-1799999999..1800000001),
-        elev INTEGER(-4096..61439), accuracy PositionalAccuracy, transmission TransmissionState,
-        speed INTEGER(0..8191), heading INTEGER(0..28800), angle INTEGER(-126..127),
-        accelSet AccelerationSet4Way, brakes BrakeSystemStatus, size VehicleSize
-    };
-    PositionalAccuracy = SEQUENCE {
-        semiMajor INTEGER(0..255), semiMinor INTEGER(0..255), orientation INTEGER(0..65535)
-    };
-    TransmissionState = ENUMERATED {
-        "Neutral", "Park", "ForwardGears", "ReverseGears", "Reserved1", "Reserved2", "Reserved3",
-        "Unavailable"
-    };
-    AccelerationSet4Way = SEQUENCE {
-        long INTEGER(-2000..2001), lat INTEGER(-2000..2001), vert INTEGER(-127..127),
-        yaw INTEGER(-32767..32767)
-    };
-    // Enumerations are encoded as numbers here: 0 is unavailable, 1 off, 2 on, 3 engaged or
-    // reserved.
-    BrakeSystemStatus = SEQUENCE {
-        wheelBrakes BIT_STRING(5..5), traction INTEGER(0..3), abs INTEGER(0..3), scs INTEGER(0..3),
-        brakeBoost INTEGER(0..2), auxBrakes INTEGER(0..3)
-    };
-    VehicleSize = SEQUENCE { width INTEGER(0..1023), length INTEGER(0..4095) };
-}
 
 /// The BSM of `vehicle` at `time`, its `count`th.
 ///
