@@ -54,7 +54,6 @@ impl Baseline {
         })
     }
 
-    /// The baseline of a cell for a metric.
     pub(crate) fn of(&self, cells: &Cells<'_>, cell: usize, metric: &str) -> Option<usize> {
         let text = |cell: usize, factor: &str| cells.get(cell).factor_text(factor);
         let is_mark = |factor: &String| self.marks.iter().any(|(marked, _)| marked == factor);
@@ -103,7 +102,6 @@ impl fmt::Display for Baseline {
     }
 }
 
-/// The distinct values of a factor.
 fn values(cells: &Cells<'_>, factor: &str) -> Vec<String> {
     let texts = cells.document.cells.iter().map(|cell| cell.factor_text(factor));
     distinct(texts.filter(|text| !text.is_empty()))

@@ -9,7 +9,6 @@ use super::reference::{ReferenceFigure, SAMPLE, Selector};
 use super::statement::{Chart, Curve, Point};
 use super::verdict::Found;
 
-/// The chart of a figure.
 pub(super) fn chart(
     figure: ReferenceFigure,
     cells: &[CellResult],

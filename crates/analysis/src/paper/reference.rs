@@ -173,7 +173,6 @@ pub(super) struct OverTime {
     pub curve: Vec<ReferenceCurve>,
 }
 
-/// A curve of a figure.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReferenceCurve {
@@ -195,7 +194,6 @@ pub(super) struct Printed {
 /// Instead of a factor: the samples of a run, counted from 1.
 pub(super) const SAMPLE: &str = "sample";
 
-/// The statistic of a metric.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Statistics {
@@ -206,7 +204,6 @@ pub(super) enum Statistics {
     P99,
 }
 
-/// The direction of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Direction {

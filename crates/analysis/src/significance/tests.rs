@@ -7,7 +7,6 @@ use super::*;
 
 type Runs = Vec<Option<f64>>;
 
-/// What was found in campaigns.
 #[derive(Debug, Default)]
 struct Found {
     campaigns: u32,

@@ -8,7 +8,6 @@ use trackbed_analysis::calibration;
 use trackbed_device::processor::durations::FrameTime;
 use trackbed_measure::results::{CellResult, Certificate, Document, Outcome, RunResult};
 
-/// Cells with these factors.
 fn document(cells: &[serde_json::Value]) -> Document {
     let cell = |factors: &serde_json::Value| CellResult {
         factors: factors.as_object().unwrap().clone(),

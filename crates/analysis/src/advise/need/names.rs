@@ -16,7 +16,6 @@ pub struct Names {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Resolved {
     One(String),
-    /// Any of these.
     Several(Vec<String>),
     /// A known metric that was not measured here.
     Unmeasured(String),

@@ -17,7 +17,6 @@ pub(super) enum What<'a> {
     Word(&'a str),
     /// A number that is not negative.
     Number(f64),
-    /// A relation.
     Relation(Relation),
     /// `(`
     Open,
@@ -25,7 +24,6 @@ pub(super) enum What<'a> {
     Close,
 }
 
-/// The tokens of `text`.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, NeedError> {
     if text.len() > LEN_MAX {
         let message = format!("a need has at most {LEN_MAX} characters; use --need several times");

@@ -2,19 +2,15 @@
 
 use trackbed_measure::metrics::split_unit;
 
-/// A spelling, and its value in the metric's unit.
-type Unit = (&'static str, f64);
-
 /// The units of a metric.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Units {
     /// The kind of quantity, for messages.
     pub(super) what: &'static str,
-    /// The spellings, case-insensitive.
-    pub(super) known: &'static [Unit],
+    /// The spellings, case-insensitive, each with its value in the metric's unit: `us=1e-3 ms=1`.
+    pub(super) known: &'static str,
     /// Whether the unit may be omitted.
     pub(super) bare: bool,
-    /// An example.
     pub(super) example: &'static str,
 }
 
@@ -25,113 +21,36 @@ impl Units {
             (name, "") => name,
             (_, unit) => unit,
         };
-        let found = TABLE.iter().find(|(known, _)| *known == unit);
-        found.map_or(PLAIN, |(_, units)| *units)
+        let fields = |line: &'static str| line.split('|').collect::<Vec<_>>();
+        match TABLE.lines().map(fields).find(|fields| fields[0] == unit).as_deref() {
+            Some([_, what, bare, example, known]) => {
+                Units { what, known, bare: *bare == "bare", example }
+            }
+            _ => PLAIN,
+        }
+    }
+
+    fn known(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let unit = |unit: &'static str| {
+            let (name, factor) = unit.split_once('=')?;
+            Some((name, factor.parse().ok()?))
+        };
+        self.known.split(' ').filter_map(unit)
     }
 
     /// The value of one `unit` in the metric's unit.
     pub(super) fn factor(&self, unit: &str) -> Option<f64> {
-        let same = |(name, _): &&Unit| *name == unit || name.to_lowercase() == unit.to_lowercase();
-        self.known.iter().find(same).map(|(_, factor)| *factor)
+        let wanted = unit.to_lowercase();
+        self.known().find(|(name, _)| name.to_lowercase() == wanted).map(|(_, factor)| factor)
     }
 
     /// The spellings, for messages.
     pub(super) fn names(&self) -> String {
-        self.known.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+        self.known().map(|(name, _)| name).collect::<Vec<_>>().join(", ")
     }
 }
 
-const PLAIN: Units = Units { what: "a number", known: &[], bare: true, example: "3" };
+const PLAIN: Units = Units { what: "a number", known: "", bare: true, example: "3" };
 
-const TABLE: &[(&str, Units)] = &[
-    (
-        "ms",
-        Units {
-            what: "a time",
-            known: &[
-                ("ns", 1e-6),
-                ("us", 1e-3),
-                ("µs", 1e-3),
-                ("ms", 1.0),
-                ("s", 1e3),
-                ("min", 6e4),
-                ("h", 3.6e6),
-            ],
-            bare: false,
-            example: "50 ms",
-        },
-    ),
-    (
-        "mbps",
-        Units {
-            what: "a rate",
-            known: &[
-                ("bit/s", 1e-6),
-                ("kbit/s", 1e-3),
-                ("Mbit/s", 1.0),
-                ("Gbit/s", 1e3),
-                ("kbps", 1e-3),
-                ("Mbps", 1.0),
-                ("Gbps", 1e3),
-            ],
-            bare: false,
-            example: "5 Mbit/s",
-        },
-    ),
-    (
-        "bytes",
-        Units {
-            what: "a size",
-            known: &[
-                ("B", 1.0),
-                ("kB", 1e3),
-                ("MB", 1e6),
-                ("GB", 1e9),
-                ("KiB", 1_024.0),
-                ("MiB", 1_048_576.0),
-                ("GiB", 1_073_741_824.0),
-                ("bytes", 1.0),
-            ],
-            bare: false,
-            example: "512 MB",
-        },
-    ),
-    ("percent", Units { what: "a share", known: &[("%", 1.0)], bare: true, example: "150 %" }),
-    ("ratio", Units { what: "a share", known: &[("%", 0.01)], bare: true, example: "0.5 %" }),
-    ("hz", FREQUENCY),
-    ("fps", FREQUENCY),
-    (
-        "mhz",
-        Units {
-            what: "a frequency",
-            known: &[("MHz", 1.0), ("GHz", 1e3)],
-            bare: false,
-            example: "1800 MHz",
-        },
-    ),
-    (
-        "watts",
-        Units {
-            what: "a power",
-            known: &[("mW", 1e-3), ("W", 1.0), ("watts", 1.0)],
-            bare: false,
-            example: "5 W",
-        },
-    ),
-    (
-        "celsius",
-        Units {
-            what: "a temperature",
-            known: &[("C", 1.0), ("°C", 1.0), ("celsius", 1.0)],
-            bare: false,
-            example: "70 C",
-        },
-    ),
-];
-
-const FREQUENCY: Units = Units {
-    what: "a frequency",
-    known: &[("Hz", 1.0), ("kHz", 1e3), ("/s", 1.0), ("fps", 1.0)],
-    bare: true,
-    example: "25 /s",
-};
+/// By the end of a metric's name: what it is, whether its unit may be omitted, an example, and the spellings.
+const TABLE: &str = include_str!("units.txt");

@@ -141,7 +141,6 @@ impl Guidance {
 }
 
 impl Advice {
-    /// The verdict of the observations on it.
     pub(super) fn verdict(&self) -> Verdict {
         match (self.better, self.undecided, self.against.len()) {
             (0, 0, 0) => Verdict::NotRun,
