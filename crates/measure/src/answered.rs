@@ -56,11 +56,9 @@ pub struct Message {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Series(Vec<Part>);
 
-/// A part of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum Part {
-    /// A number.
     One(i64),
     /// The first number, the distance of each to the next, and how many there are.
     Many(i64, i64, u64),

@@ -74,25 +74,9 @@ impl FactorKind {
 
 /// A unit as people write it, by the end of a name.
 pub fn written_unit(end: &str) -> Option<&'static str> {
-    UNITS.iter().find(|(short, _)| *short == end).map(|(_, written)| *written)
+    let mut units = UNITS.split(' ').filter_map(|unit| unit.split_once('='));
+    units.find(|(short, _)| *short == end).map(|(_, written)| written)
 }
 
-const UNITS: [(&str, &str); 17] = [
-    ("ns", "ns"),
-    ("us", "µs"),
-    ("ms", "ms"),
-    ("s", "s"),
-    ("bytes", "B"),
-    ("mbps", "Mbit/s"),
-    ("kbps", "kbit/s"),
-    ("bps", "bit/s"),
-    ("hz", "1/s"),
-    ("mhz", "MHz"),
-    ("percent", "%"),
-    ("celsius", "°C"),
-    ("watts", "W"),
-    ("m", "m"),
-    ("kmh", "km/h"),
-    ("mps", "m/s"),
-    ("dbm", "dBm"),
-];
+const UNITS: &str = "ns=ns us=µs ms=ms s=s bytes=B mbps=Mbit/s kbps=kbit/s bps=bit/s hz=1/s mhz=MHz percent=% \
+                     celsius=°C watts=W m=m kmh=km/h mps=m/s dbm=dBm";

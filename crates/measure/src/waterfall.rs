@@ -81,26 +81,16 @@ pub fn bars(records: &[Record]) -> Vec<Bar> {
     bars.into_values().collect()
 }
 
+const HEADING: &str = "phone,object,path,kind,bytes,connection,requests,found_ms,requested_ms,begun_ms,done_ms,\
+                       ready_ms";
+
 /// Writes a line for each object; missing values are left empty.
 ///
 /// # Errors
 /// If `sink` does.
 pub fn write_csv(bars: &[Bar], sink: impl io::Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(sink);
-    writer.write_record([
-        "phone",
-        "object",
-        "path",
-        "kind",
-        "bytes",
-        "connection",
-        "requests",
-        "found_ms",
-        "requested_ms",
-        "begun_ms",
-        "done_ms",
-        "ready_ms",
-    ])?;
+    writer.write_record(HEADING.split(','))?;
     for bar in bars {
         let time = |at: Option<Duration>| at.map_or_else(String::new, |at| ms(at).to_string());
         writer.write_record([

@@ -43,7 +43,6 @@ fn miss_ratio(records: &[Record]) -> Vec<f64> {
     vec![missed.count() as f64 / messages.len() as f64]
 }
 
-/// The deadline.
 pub(super) fn deadline(records: &[Record]) -> Option<Duration> {
     records.iter().find_map(|record| match record.event {
         Event::DeadlineSet { after } => Some(after),

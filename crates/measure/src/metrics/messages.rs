@@ -6,7 +6,6 @@ use std::time::Duration;
 use trackbed_core::Time;
 use trackbed_core::event::{Event, Record};
 
-/// A phone and its message.
 pub(crate) type MessageId = (u32, u32);
 
 /// The intended time of a message, and the time of its answer.

@@ -175,7 +175,6 @@ pub fn split_unit(metric: &str) -> (&str, &str) {
     metric.rsplit_once('_').unwrap_or((metric, ""))
 }
 
-/// A span in milliseconds.
 fn ms(span: Duration) -> f64 {
     span.as_secs_f64() * 1e3
 }

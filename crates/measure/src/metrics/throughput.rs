@@ -45,7 +45,6 @@ pub(super) const METRICS: &[Metric] = metrics! {
          to the last answer or last byte of all, or over the measured window";
 };
 
-/// The useful bytes of each phone.
 fn useful_bytes(records: &[Record]) -> BTreeMap<u32, u64> {
     let mut bytes = BTreeMap::new();
     for ((phone, _), message) in gather(records) {

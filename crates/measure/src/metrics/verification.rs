@@ -73,7 +73,7 @@ pub(super) const METRICS: &[Metric] = metrics! {
         });
         let believed = flood(records).filter(|(judgement, _)| *judgement == Judgement::Accepted);
         let believed: u64 = believed.map(|(_, messages)| messages).sum();
-        match is_verification(records) {
+        match records.iter().any(|record| matches!(record.event, Event::Verification(_))) {
             true => vec![(wrong.count() as u64 + believed) as f64],
             false => Vec::new(),
         }
@@ -145,8 +145,4 @@ fn accounts(records: &[Record], value: fn(&UnitAccount) -> Option<f64>) -> Vec<f
         _ => None,
     };
     records.iter().filter_map(account).collect()
-}
-
-fn is_verification(records: &[Record]) -> bool {
-    records.iter().any(|record| matches!(record.event, Event::Verification(_)))
 }

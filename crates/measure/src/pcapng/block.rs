@@ -67,7 +67,6 @@ impl Block {
         self.option(code, &value.to_le_bytes())
     }
 
-    /// An option that holds a timestamp.
     pub(super) fn timestamp_option(&mut self, code: u16, nanos: u64) -> &mut Block {
         self.has_options = true;
         self.u16(code).u16(8).timestamp(nanos)

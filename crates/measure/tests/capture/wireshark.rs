@@ -55,25 +55,7 @@ fn capinfos_agrees_about_the_whole_file() {
 
     let Some(found) = ask("capinfos", &path, &["-M"]) else { return };
     let application = concat!("Capture application: trackbed ", env!("CARGO_PKG_VERSION"));
-    for line in [
-        "Encapsulation = Raw IP",
-        "File timestamp precision:  nanoseconds (9)",
-        "Number of packets:   2",
-        "Data size:           1500 bytes",
-        "First packet time:   2023-11-14 22:13:20.000000000",
-        "Last packet time:    2023-11-14 22:13:21.500000001",
-        "Capture hardware:    virtual",
-        "Capture oper-sys:    none",
-        application,
-        "Capture comment:     trackbed replay out 3 7",
-        "Number of interfaces in file: 2",
-        "Name = uplink",
-        "Description = tap point downlink",
-        "Capture length = 64",
-        "Time precision = nanoseconds (9)",
-        "Number of stat entries = 1",
-        "Number of decryption secrets in file: 1",
-    ] {
+    for line in include_str!("../data/capinfos.txt").lines().chain([application]) {
         assert!(found.contains(line), "no \"{line}\" in:\n{found}");
     }
 
