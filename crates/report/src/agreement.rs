@@ -5,22 +5,12 @@ use trackbed_measure::agreement::{Agreement, AgreementVerdict};
 use crate::number::Decimals;
 use crate::table::{Align, Table};
 
+const TITLES: &str =
+    "cell|metric|virtual|emulated|n|ratio|interval|margin|correlation|with computing|verdict";
+
 /// Renders the comparison for the terminal, the answer first.
 pub fn render(answer: &str, cells: &[Agreement]) -> String {
-    let titles = [
-        "cell",
-        "metric",
-        "virtual",
-        "emulated",
-        "n",
-        "ratio",
-        "interval",
-        "margin",
-        "correlation",
-        "with computing",
-        "verdict",
-    ];
-    let mut table = Table::new(titles.map(|title| match title {
+    let mut table = Table::new(TITLES.split('|').map(|title| match title {
         "cell" | "metric" | "verdict" => (title, Align::Left),
         _ => (title, Align::Right),
     }));

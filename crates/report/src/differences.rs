@@ -29,16 +29,13 @@ pub(crate) fn write(section: &Section<'_>, compared: &Compared, out: &mut String
         true => "same seeds, same losses",
         false => "in turn over the same network",
     };
-    let statistic = if is_median(&groups) { "median" } else { "mean" };
+    let mut differences = groups.iter().flat_map(|group| &group.differences);
+    let statistic = if differences.any(|one| one.median.is_some()) { "median" } else { "mean" };
     writeln!(
         out,
         "\nDifference in {title} from {against}: {statistic}, paired by run ({pairs})\n"
     )?;
     write!(out, "{}", table(section, metric, &groups))
-}
-
-fn is_median(groups: &[Group<'_>]) -> bool {
-    groups.iter().flat_map(|group| &group.differences).any(|one| one.median.is_some())
 }
 
 /// A row for each cell that is compared with another.

@@ -186,17 +186,20 @@ fn columns(
     factors: &[String],
     metrics: &[String],
 ) -> Vec<Column> {
-    let fixed = |list: &[(&str, Kind)]| -> Vec<Column> {
-        list.iter().map(|(name, kind)| Column { name: (*name).to_owned(), kind: *kind }).collect()
+    let column = |(name, kind): (&str, Kind)| Column { name: name.to_owned(), kind };
+    let fixed = |list: Fixed| -> Vec<Column> {
+        let names =
+            list.iter().flat_map(|(kind, names)| names.split(' ').map(|name| (name, *kind)));
+        names.map(column).collect()
     };
-    let factor = |name: &String| Column { name: name.clone(), kind: kind_of(document, name) };
-    let factors: Vec<Column> = factors.iter().map(factor).collect();
-    let means = metrics.iter().map(|name| Column { name: name.clone(), kind: Kind::Number });
+    let factors = factors.iter().map(|name| column((name, kind_of(document, name))));
+    let factors: Vec<Column> = factors.collect();
+    let means = metrics.iter().map(|name| column((name, Kind::Number)));
     match content {
-        Content::Samples => [fixed(&CELL), factors, fixed(&SAMPLE_COLUMNS)].concat(),
-        Content::Runs => [fixed(&CELL), factors, fixed(&RUN_COLUMNS), means.collect()].concat(),
-        Content::Cells => [fixed(&CELL), factors, fixed(&CELL_COLUMNS)].concat(),
-        Content::Differences => fixed(&DIFFERENCE_COLUMNS),
+        Content::Samples => [fixed(CELL), factors, fixed(SAMPLE_COLUMNS)].concat(),
+        Content::Runs => [fixed(CELL), factors, fixed(RUN_COLUMNS), means.collect()].concat(),
+        Content::Cells => [fixed(CELL), factors, fixed(CELL_COLUMNS)].concat(),
+        Content::Differences => fixed(DIFFERENCE_COLUMNS),
     }
 }
 
@@ -210,52 +213,34 @@ fn kind_of(document: &Document, name: &str) -> Kind {
     }
 }
 
-const CELL: [(&str, Kind); 1] = [("cell", Kind::Whole)];
-const SAMPLE_COLUMNS: [(&str, Kind); 7] = [
-    ("run", Kind::Whole),
-    ("metric", Kind::Text),
-    ("sample", Kind::Whole),
-    ("value", Kind::Number),
-    ("phone", Kind::Whole),
-    ("message", Kind::Whole),
-    ("due_ms", Kind::Number),
+/// Columns of one type after another.
+type Fixed = &'static [(Kind, &'static str)];
+
+const CELL: Fixed = &[(Kind::Whole, "cell")];
+const SAMPLE_COLUMNS: Fixed = &[
+    (Kind::Whole, "run"),
+    (Kind::Text, "metric"),
+    (Kind::Whole, "sample"),
+    (Kind::Number, "value"),
+    (Kind::Whole, "phone message"),
+    (Kind::Number, "due_ms"),
 ];
-const RUN_COLUMNS: [(&str, Kind); 3] =
-    [("run", Kind::Whole), ("outcome", Kind::Text), ("reason", Kind::Text)];
-const CELL_COLUMNS: [(&str, Kind); 19] = [
-    ("metric", Kind::Text),
-    ("mean", Kind::Number),
-    ("ci95_low", Kind::Number),
-    ("ci95_high", Kind::Number),
-    ("p50", Kind::Number),
-    ("p95", Kind::Number),
-    ("p99", Kind::Number),
-    ("min", Kind::Number),
-    ("max", Kind::Number),
-    ("n", Kind::Whole),
-    ("samples", Kind::Whole),
-    ("failed", Kind::Whole),
-    ("invalid", Kind::Whole),
-    ("p50_ci95_low", Kind::Number),
-    ("p50_ci95_high", Kind::Number),
-    ("p95_ci95_low", Kind::Number),
-    ("p95_ci95_high", Kind::Number),
-    ("p99_ci95_low", Kind::Number),
-    ("p99_ci95_high", Kind::Number),
+const RUN_COLUMNS: Fixed = &[(Kind::Whole, "run"), (Kind::Text, "outcome reason")];
+const CELL_COLUMNS: Fixed = &[
+    (Kind::Text, "metric"),
+    (Kind::Number, "mean ci95_low ci95_high p50 p95 p99 min max"),
+    (Kind::Whole, "n samples failed invalid"),
+    (
+        Kind::Number,
+        "p50_ci95_low p50_ci95_high p95_ci95_low p95_ci95_high p99_ci95_low p99_ci95_high",
+    ),
 ];
-const DIFFERENCE_COLUMNS: [(&str, Kind); 14] = [
-    ("metric", Kind::Text),
-    ("cell", Kind::Whole),
-    ("against", Kind::Whole),
-    ("mean", Kind::Number),
-    ("ci95_low", Kind::Number),
-    ("ci95_high", Kind::Number),
-    ("percent", Kind::Number),
-    ("n", Kind::Whole),
-    ("verdict", Kind::Text),
-    ("median", Kind::Number),
-    ("median_ci95_low", Kind::Number),
-    ("median_ci95_high", Kind::Number),
-    ("median_percent", Kind::Number),
-    ("median_verdict", Kind::Text),
+const DIFFERENCE_COLUMNS: Fixed = &[
+    (Kind::Text, "metric"),
+    (Kind::Whole, "cell against"),
+    (Kind::Number, "mean ci95_low ci95_high percent"),
+    (Kind::Whole, "n"),
+    (Kind::Text, "verdict"),
+    (Kind::Number, "median median_ci95_low median_ci95_high median_percent"),
+    (Kind::Text, "median_verdict"),
 ];

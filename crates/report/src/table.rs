@@ -61,7 +61,6 @@ impl Table {
         (0..columns).map(|column| self.width(column)).sum::<usize>() + 2 * columns.saturating_sub(1)
     }
 
-    /// The table in Markdown.
     pub(crate) fn markdown(&self) -> String {
         let line = |cells: &mut dyn Iterator<Item = String>| {
             format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))

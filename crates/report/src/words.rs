@@ -27,7 +27,6 @@ pub(crate) fn numbered(document: &Document, index: u32) -> String {
     }
 }
 
-/// What `write` writes.
 pub(crate) fn written(write: impl FnOnce(&mut String) -> fmt::Result) -> String {
     let mut text = String::new();
     write(&mut text).expect("a String takes everything");

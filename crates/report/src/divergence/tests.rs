@@ -21,7 +21,6 @@ fn run(lost: Option<&'static str>, count: usize) -> Vec<Sent> {
     (0..3).map(packet).take(count).collect()
 }
 
-/// No packets.
 fn nothing() -> Pair<'static> {
     Pair { sent: [&[], &[]], divergence: None, late: None, windows: [&[], &[]] }
 }

@@ -118,7 +118,6 @@ fn field(column: &Column) -> Result<TypePtr, ParquetError> {
     Ok(Arc::new(field))
 }
 
-/// Values of one column.
 struct Values {
     list: List,
     /// Per row, whether it has a value: 1 or 0 (the definition level).

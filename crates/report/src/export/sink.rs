@@ -15,7 +15,6 @@ pub(super) trait Sink {
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
-/// A column.
 #[derive(Clone, Debug)]
 pub(super) struct Column {
     pub name: String,

@@ -146,16 +146,12 @@ impl<'a> Subject<'a> {
         groups.map(|(_, cells)| Group::new(self.document, cells, &results, &series)).collect()
     }
 
-    fn axis_name(&self) -> String {
-        words::axis(self.metric)
-    }
-
     fn figure(&self, plot: Plot, marks: &str) -> Figure {
         let Document { trackbed, scenario, model, .. } = self.document;
         let model = model.as_ref().map(|model| format!(" Model, no measurement: {model}."));
         let caption = format!(
             "{} in the scenario {scenario}. {marks} {}. Measured with Trackbed {trackbed}.{}",
-            self.axis_name(),
+            words::axis(self.metric),
             extent(self.document),
             model.unwrap_or_default()
         );

@@ -7,7 +7,6 @@ use serde::ser::{SerializeStruct as _, Serializer};
 
 use crate::plot::{Mark, Plot};
 
-/// A figure with its texts.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Figure {
     /// Unique on the page; also the name of downloaded files.

@@ -74,7 +74,6 @@ pub struct Builder<'a> {
     sections: Vec<Section<'a>>,
     /// The metrics of each section's figures.
     metrics: Vec<Vec<&'static str>>,
-    /// The section of each cell.
     section_of: Vec<usize>,
     /// Points per distribution function.
     points: usize,

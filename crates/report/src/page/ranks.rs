@@ -14,7 +14,6 @@ pub(crate) struct Ranks {
     outlying: Vec<Outlying>,
 }
 
-/// An outlying run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Outlying {
     pub cell: u32,

@@ -10,7 +10,6 @@ use crate::plot::{Axis, Fill, Key, Look, Mark, Panel, Plot, Scale};
 /// Points of a curve that are marked; more would merge into the line.
 const POINTS_MAX: usize = 40;
 
-/// The picture.
 pub(crate) fn plot(chart: &Chart) -> Plot {
     let points = || chart.curves.iter().flat_map(|curve| &curve.points);
     let names = distinct(points().map(|point| point.x.clone()));
@@ -92,7 +91,6 @@ struct Marked {
 }
 
 impl Marked {
-    /// Adds the marks of a curve.
     fn add(&self, curve: &Curve, place: impl Fn(&str) -> f64, marks: &mut Vec<Mark>) {
         let Marked { look, times, .. } = *self;
         if self.is_joined {

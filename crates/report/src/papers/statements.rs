@@ -121,7 +121,7 @@ pub(crate) fn is_drawn(chart: &Chart) -> bool {
 /// A chart's values: a row for each position on the x axis, a column for each curve, and one for
 /// the study's values.
 pub(crate) fn table(chart: &Chart) -> Table {
-    if is_long(chart) {
+    if chart.curves.iter().any(|curve| curve.points.len() > PLACES_MAX) {
         return shapes(chart);
     }
     let prints = |curve: usize| chart.curves[curve].points.iter().any(|p| p.study.is_some());
@@ -155,11 +155,6 @@ pub(crate) fn table(chart: &Chart) -> Table {
         table.row(row);
     }
     table
-}
-
-/// Whether it has more positions on the x axis than a table has room for.
-fn is_long(chart: &Chart) -> bool {
-    chart.curves.iter().any(|curve| curve.points.len() > PLACES_MAX)
 }
 
 /// A row for each curve of a long chart: mean, minimum, maximum, and its shape on a shared axis.

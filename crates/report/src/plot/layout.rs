@@ -7,7 +7,6 @@ use super::model::{Fill, Look, MARKERS, Mark, Panel, Paper, Plot, Point, Scale};
 use super::scene::{Item, Paint, Scene, Text, Tone};
 use crate::number::short;
 
-/// Draws `plot`.
 pub(super) fn scene(plot: &Plot, paper: Paper<'_>) -> Scene {
     let size = paper.size;
     // Strokes and letters reach a little beyond their places.

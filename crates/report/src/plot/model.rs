@@ -155,7 +155,6 @@ pub(crate) enum Fill {
 pub(crate) enum Mark {
     /// A line, with a gap where a coordinate is not a number.
     Line(Look, Vec<Point>),
-    /// A marker.
     Dot(Look, Point, Fill),
     /// An interval. An end beyond the axis is an arrowhead, others have a cap.
     Whisker(Look, Point, Point),

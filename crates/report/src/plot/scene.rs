@@ -13,14 +13,11 @@ use crate::words::written;
 pub struct Scene {
     pub(super) width: f64,
     pub(super) height: f64,
-    /// Size of text.
     pub(super) size: f64,
     pub(super) items: Vec<Item>,
-    /// The axes of each panel.
     pub(super) axes: Vec<[Scaled; 2]>,
 }
 
-/// A shape.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Item {
     Path { points: Vec<Point>, is_closed: bool, paint: Paint },
@@ -56,11 +53,8 @@ pub(super) enum Tone {
     Series(usize),
     /// The same, as background.
     Light(usize),
-    /// Axes.
     Ink,
-    /// Grid lines.
     Grid,
-    /// Paper.
     Ground,
 }
 

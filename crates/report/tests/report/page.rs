@@ -31,24 +31,7 @@ fn everything_is_drawn_without_an_error_or_a_request_at_every_width() {
 /// Keys move through the values of every figure, and each value is announced to screen readers.
 #[test]
 fn values_are_read_by_keys() {
-    let Some(Seen { probe, .. }) = open(
-        &page(),
-        1024,
-        "const press = (stage, key) =>
-            stage.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));
-        return [...document.querySelectorAll('.figure')].map((figure) => {
-            const stage = figure.querySelector('.stage');
-            const said = figure.querySelector('[aria-live]');
-            const heard = ['ArrowRight', 'ArrowRight', 'ArrowLeft'].map((key) => {
-                press(stage, key);
-                return said.textContent;
-            });
-            const visible = !stage.querySelector('.tip').hidden;
-            press(stage, 'Escape');
-            return { id: figure.id, tab: stage.tabIndex, named: !!stage.getAttribute('aria-label'),
-                     heard, visible, gone: stage.querySelector('.tip').hidden };
-        });",
-    ) else {
+    let Some(Seen { probe, .. }) = open(&page(), 1024, include_str!("probes/keys.js")) else {
         return;
     };
     let figures = probe.as_array().unwrap_or_else(|| panic!("{probe}"));
@@ -72,23 +55,7 @@ fn values_are_read_by_keys() {
 /// A choice shows another view, and the theme changes colours, also those of figures.
 #[test]
 fn choices_and_themes_change_what_is_seen() {
-    let Some(Seen { probe, .. }) = open(
-        &page(),
-        1024,
-        "const figure = document.getElementById('distribution-0');
-        const label = () => figure.querySelector('.stage svg').textContent;
-        const before = label();
-        const select = figure.querySelector('.choices select');
-        select.value = '1';
-        select.dispatchEvent(new Event('change'));
-        const chosen = label();
-        const line = figure.querySelector('.stage path[stroke=\"var(--s0)\"]');
-        const colour = () => getComputedStyle(document.body).backgroundColor + getComputedStyle(line).stroke;
-        const theme = document.querySelector('#controls select');
-        const set = (value) => { theme.value = value; theme.dispatchEvent(new Event('change')); };
-        const colours = ['light', 'dark', 'light'].map((value) => { set(value); return colour(); });
-        return { before, chosen, colours };",
-    ) else {
+    let Some(Seen { probe, .. }) = open(&page(), 1024, include_str!("probes/choices.js")) else {
         return;
     };
     let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{probe}")).to_owned();
@@ -102,23 +69,7 @@ fn choices_and_themes_change_what_is_seen() {
 /// as a line of the table.
 #[test]
 fn downloads_stand_for_themselves() {
-    let Some(Seen { probe, .. }) = open(
-        &page(),
-        1024,
-        "const kept = [];
-        const real = Blob;
-        window.Blob = class extends real {
-            constructor(parts, options) { super(parts, options); kept.push([options.type, parts[0]]); }
-        };
-        HTMLAnchorElement.prototype.click = function () { kept.push(this.download); };
-        const press = (id, text) => [...document.querySelectorAll(`#${id} .downloads button`)]
-            .find((button) => button.textContent === text).click();
-        press('sweep-0-0', 'SVG');
-        press('sweep-0-0', 'CSV');
-        const svg = new DOMParser().parseFromString(kept[0][1], 'image/svg+xml');
-        return { names: [kept[1], kept[3]], svg: kept[0][1], csv: kept[2][1],
-                 error: svg.querySelector('parsererror')?.textContent ?? '' };",
-    ) else {
+    let Some(Seen { probe, .. }) = open(&page(), 1024, include_str!("probes/downloads.js")) else {
         return;
     };
     assert_eq!(probe["error"], "", "{probe}");

@@ -22,7 +22,6 @@ use super::origin::Origin;
 use super::palette::{DARK, LIGHT};
 use super::ranks::Outlying;
 
-/// The content of the page.
 pub(crate) struct Page<'a> {
     pub document: &'a Document,
     pub origin: &'a Origin,

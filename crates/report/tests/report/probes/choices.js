@@ -1,0 +1,13 @@
+const figure = document.getElementById('distribution-0');
+const label = () => figure.querySelector('.stage svg').textContent;
+const before = label();
+const select = figure.querySelector('.choices select');
+select.value = '1';
+select.dispatchEvent(new Event('change'));
+const chosen = label();
+const line = figure.querySelector('.stage path[stroke="var(--s0)"]');
+const colour = () => getComputedStyle(document.body).backgroundColor + getComputedStyle(line).stroke;
+const theme = document.querySelector('#controls select');
+const set = (value) => { theme.value = value; theme.dispatchEvent(new Event('change')); };
+const colours = ['light', 'dark', 'light'].map((value) => { set(value); return colour(); });
+return { before, chosen, colours };
