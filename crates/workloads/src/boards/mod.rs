@@ -1,13 +1,12 @@
-//! Units of known speed: the time that signatures take on their cores. Each figure has its source.
+//! Units of known speed: the time that signatures take on their cores. Each figure has its source, in
+//! `boards.toml`.
 
 mod own;
 
-use std::borrow::Cow;
 use std::path::Path;
 
 use trackbed_core::Arguments;
 use trackbed_core::parameter::Value;
-use trackbed_verifier::KeyTable;
 use trackbed_verifier::cache::{Policy, Residence};
 use trackbed_verifier::engine::model::Core;
 
@@ -16,9 +15,9 @@ use crate::arguments::{WorkloadError, ensure};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Board {
     /// The name that scenarios use; of one's own unit, its file or its table.
-    pub name: Cow<'static, str>,
+    pub name: String,
     /// Its cores: how many, and how much slower each is than the first, in thousandths.
-    pub cores: Cow<'static, [(usize, u32)]>,
+    pub cores: Vec<(usize, u32)>,
     /// The default number of cores that verify.
     pub usual: usize,
     /// The largest number of cores whose speed was measured; that of more is extrapolated.
@@ -102,15 +101,14 @@ pub(crate) fn find(
         Some(Value::Text(table)) => own::described(table).map_err(refuse)?,
         other => {
             let name = other.map(ToString::to_string);
-            let found = BOARDS.iter().find(|board| Some(&*board.name) == name.as_deref());
-            return Ok((found.unwrap_or(&BOARDS[0]).clone(), name));
+            let found = name.as_deref().and_then(|name| own::BOARDS.get(name));
+            return Ok((found.unwrap_or(&own::BOARDS[NAMES[0]]).clone(), name));
         }
     };
-    let name = board.name.to_string();
+    let name = board.name.clone();
     Ok((board, Some(name)))
 }
 
-/// The value of `workers`.
 pub(crate) fn workers(arguments: &Arguments) -> Result<Option<usize>, WorkloadError> {
     let workers: Option<u64> = arguments.get("workers");
     let is_right = workers.is_none_or(|workers| workers <= WORKERS_MAX);
@@ -138,70 +136,6 @@ pub(crate) const HELP: &str = "processors of the unit; real time: only `here`, t
                                takes the time `table` to make), `batch` (fixed time of a batch), \
                                `message` (time of all other checks), and of a GPU `gpu-launch` (fixed \
                                time of a batch) and `gpu-signature` (as signature, in a large batch)";
-
-const BOARDS: &[Board] = &[
-    // One core of a Xeon of 2023: with tables `trackbed verify` takes 3.47 us in batches of 32, and
-    // the benches of `trackbed-verifier` take some 7 % less in batches of 128; without tables they
-    // take a sixth of aws-lc's 70.5 us. The cost of a table and of the checks was not measured
-    // there: a table has the maximum, the checks are those of the EPYC.
-    Board {
-        name: Cow::Borrowed("xeon-ifma"),
-        cores: Cow::Borrowed(&[(64, 1000)]),
-        usual: 2,
-        measured: 1,
-        costs: Costs {
-            message: 2_600,
-            batch: 10_700,
-            signature: 12_000,
-            tables: Some(Tables { signature: 3_170, build: 150_000, bytes: KeyTable::BYTES }),
-        },
-        gpu: None,
-    },
-    // One core of an EPYC of 2021: `trackbed verify`, with `--policy none` and with tables, 21.3 us
-    // in batches of 1 and 16.8 us in batches of 32; checks by `cargo bench -p trackbed-v2x`; tables
-    // from a profile of `run v2x` on it.
-    Board {
-        name: Cow::Borrowed("epyc-portable"),
-        cores: Cow::Borrowed(&[(64, 1000)]),
-        usual: 2,
-        measured: 1,
-        costs: Costs {
-            message: 2_600,
-            batch: 4_500,
-            signature: 82_800,
-            tables: Some(Tables { signature: 16_800, build: 476_000, bytes: KeyTable::BYTES }),
-        },
-        gpu: None,
-    },
-    // The Xeon of `xeon-ifma`; OpenSSL's EVP with keys that are parsed once.
-    Board {
-        name: Cow::Borrowed("xeon-openssl"),
-        cores: Cow::Borrowed(&[(64, 1000)]),
-        usual: 2,
-        measured: 1,
-        costs: Costs { message: 2_600, batch: 0, signature: 82_000, tables: None },
-        gpu: None,
-    },
-    // ETRI 2018: with OpenSSL 1.1.0h four threads verify 6,298.71/s, so 1,575/s on each A15 under
-    // load, and eight 9,183.12/s, which leaves 721/s for each A7. Their other checks are unknown.
-    Board {
-        name: Cow::Borrowed("odroid-xu4"),
-        cores: Cow::Borrowed(&[(4, 1000), (4, 2184)]),
-        usual: 8,
-        measured: 8,
-        costs: Costs { message: 0, batch: 0, signature: 635_050, tables: None },
-        gpu: None,
-    },
-    // ETRI 2018: one of the four threads takes 1,613.67 us.
-    Board {
-        name: Cow::Borrowed("udoo-quad"),
-        cores: Cow::Borrowed(&[(4, 1000)]),
-        usual: 4,
-        measured: 4,
-        costs: Costs { message: 0, batch: 0, signature: 1_613_670, tables: None },
-        gpu: None,
-    },
-];
 
 /// The number of the authority's key, which has certified all others; no other key has it.
 pub(crate) const AUTHORITY: u64 = u64::MAX;
@@ -237,15 +171,20 @@ impl KeyCosts {
 
 #[cfg(test)]
 mod tests {
+    use trackbed_verifier::KeyTable;
+
     use super::*;
 
     #[test]
     fn every_name_has_its_board() {
-        let names: Vec<&str> = BOARDS.iter().map(|board| &*board.name).collect();
-        assert_eq!(names, NAMES[..names.len()]);
-        for (name, board) in names.into_iter().zip(BOARDS) {
-            assert_eq!(board.cores[0].1, 1000, "{name}: costs are those of the first core");
-            assert!(HELP.contains(name));
+        let (here, names) = NAMES.split_last().unwrap();
+        assert_eq!((*here, names.len()), (HERE, own::BOARDS.len()));
+        for name in names {
+            assert!(own::BOARDS.contains_key(*name) && HELP.contains(name), "{name}");
         }
+        let tables = Some(Tables { signature: 3_170, build: 150_000, bytes: KeyTable::BYTES });
+        let costs = Costs { message: 2_600, batch: 10_700, signature: 12_000, tables };
+        assert_eq!(own::BOARDS["xeon-ifma"].costs, costs);
+        assert_eq!(own::BOARDS["odroid-xu4"].cores, [(4, 1000), (4, 2184)]);
     }
 }

@@ -1,8 +1,9 @@
-//! One's own unit: from a table in the scenario, or from what `trackbed verify --json` wrote on it.
+//! Units: the built-in ones, and one's own, from a table in the scenario or from what `trackbed verify --json`
+//! wrote on it.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -12,53 +13,72 @@ use trackbed_verifier::KeyTable;
 
 use super::{Board, Costs, Gpu, Tables};
 
-/// The unit that a table describes.
+/// The built-in units, by name.
+pub(super) static BOARDS: LazyLock<BTreeMap<String, Board>> = LazyLock::new(|| {
+    #[derive(Deserialize)]
+    struct Known {
+        usual: usize,
+        measured: usize,
+        unit: Unit,
+    }
+    let known: BTreeMap<String, Known> =
+        toml::from_str(include_str!("boards.toml")).expect("a test reads it");
+    let board = |(name, Known { usual, measured, unit }): (String, Known)| {
+        let board = unit.board(&name).expect("a test reads it");
+        (name, Board { usual, measured, ..board })
+    };
+    known.into_iter().map(board).collect()
+});
+
 pub(super) fn described(table: &str) -> Result<Board, String> {
     let read = toml::from_str::<BTreeMap<String, Unit>>(&format!("unit = {table}"));
     let read = read.map_err(|why| format!("{}; {EXAMPLE}", why.message()))?;
-    let unit = read.into_values().next().ok_or(EXAMPLE)?;
-    let [fast, slow] = match unit.cores {
-        Cores::Equal(fast) => [fast, 0],
-        Cores::Kinds(kinds) => kinds,
-    };
-    let Unit { signature, slow_signature, known_signature, table: build, .. } = unit;
-    let (launch, of_gpu) = (unit.gpu_launch, unit.gpu_signature);
-    let is_fast_first =
-        slow_signature >= signature && slow > 0 || slow_signature + slow as u64 == 0;
-    let checks = [
-        (
-            (1..=CORES_MAX).contains(&fast) && slow <= CORES_MAX,
-            "cores: a board has 1 to 1024 fast cores",
-        ),
-        (signature > 0, "signature: write a time above zero"),
-        (
-            is_fast_first,
-            "slow cores, and only they, need a slow-signature that is at least as long",
-        ),
-        (
-            known_signature <= signature && (known_signature == 0) == (build == 0),
-            "known-signature and table belong together: the time of a signature by a key that has a table, which is \
-             below signature, and the time to make this table",
-        ),
-        (
-            of_gpu < signature && (launch == 0) == (of_gpu == 0),
-            "gpu-launch and gpu-signature belong together, and the second is below signature",
-        ),
-    ];
-    if let Some((_, why)) = checks.iter().find(|(is_right, _)| !is_right) {
-        return Err(format!("{why}; {EXAMPLE}"));
+    read.into_values().next().ok_or(EXAMPLE)?.board(table)
+}
+
+impl Unit {
+    /// The board, called as the unit says or `otherwise`.
+    fn board(self, otherwise: &str) -> Result<Board, String> {
+        let [fast, slow] = match self.cores {
+            Cores::Equal(fast) => [fast, 0],
+            Cores::Kinds(kinds) => kinds,
+        };
+        let Unit { signature, slow_signature, known_signature, table: build, .. } = self;
+        let (launch, of_gpu) = (self.gpu_launch, self.gpu_signature);
+        let is_right = (1..=CORES_MAX).contains(&fast) && slow <= CORES_MAX;
+        let is_fast_first =
+            slow_signature >= signature && slow > 0 || slow_signature + slow as u64 == 0;
+        let has_table = known_signature <= signature && (known_signature == 0) == (build == 0);
+        let has_gpu = of_gpu < signature && (launch == 0) == (of_gpu == 0);
+        let why = match () {
+            () if !is_right => "cores: a board has 1 to 1024 fast cores",
+            () if signature == 0 => "signature: write a time above zero",
+            () if !is_fast_first => {
+                "slow cores, and only they, need a slow-signature that is at least as long"
+            }
+            () if !has_table => {
+                "known-signature and table belong together: the time of a signature by a key that has a table, \
+                 which is below signature, and the time to make this table"
+            }
+            () if !has_gpu => {
+                "gpu-launch and gpu-signature belong together, and the second is below signature"
+            }
+            () => {
+                let slowdown = u32::try_from(slow_signature * 1000 / signature);
+                let tables = Tables { signature: known_signature, build, bytes: KeyTable::BYTES };
+                let tables = (build > 0).then_some(tables);
+                return Ok(Board {
+                    name: self.name.unwrap_or_else(|| otherwise.to_owned()),
+                    cores: vec![(fast, 1000), (slow, slowdown.unwrap_or(u32::MAX))],
+                    usual: fast + slow,
+                    measured: fast + slow,
+                    gpu: (launch > 0).then_some(Gpu { launch, signature: of_gpu }),
+                    costs: Costs { message: self.message, batch: self.batch, signature, tables },
+                });
+            }
+        };
+        Err(format!("{why}; {EXAMPLE}"))
     }
-    let slowdown = u32::try_from(slow_signature * 1000 / signature).unwrap_or(u32::MAX);
-    let tables = Tables { signature: known_signature, build, bytes: KeyTable::BYTES };
-    let tables = (build > 0).then_some(tables);
-    Ok(Board {
-        name: Cow::Owned(unit.name.unwrap_or_else(|| table.to_owned())),
-        cores: Cow::Owned(vec![(fast, 1000), (slow, slowdown)]),
-        usual: fast + slow,
-        measured: fast + slow,
-        gpu: (launch > 0).then_some(Gpu { launch, signature: of_gpu }),
-        costs: Costs { message: unit.message, batch: unit.batch, signature, tables },
-    })
 }
 
 /// Times are in nanoseconds; zero is none.
@@ -176,8 +196,7 @@ impl Measured {
         });
         let costs =
             Costs { message: 0, batch: (batch * 1e3) as u64, signature: nanos(unknown), tables };
-        let cores = Cow::Owned(vec![(self.cores, 1000)]);
-        let name = Cow::Owned(name.to_owned());
+        let (name, cores) = (name.to_owned(), vec![(self.cores, 1000)]);
         Ok((Board { name, cores, usual: 0, measured: 0, costs, gpu: None }, threads))
     }
 
@@ -210,7 +229,7 @@ mod tests {
         let board =
             described(r#"{ cores = [4, 2], signature = "476 us", slow-signature = "952 us" }"#);
         let board = board.unwrap();
-        assert_eq!(*board.cores, [(4, 1000), (2, 2000)]);
+        assert_eq!(board.cores, [(4, 1000), (2, 2000)]);
         assert_eq!((board.usual, board.costs.signature, board.costs.tables), (6, 476_000, None));
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), VERIFY).unwrap();

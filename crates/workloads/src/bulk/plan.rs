@@ -16,7 +16,6 @@ pub(super) struct Plan {
     pub(super) moves: u32,
     pub(super) reconnections: u32,
     pub(super) notice: bool,
-    /// The bytes of the data.
     pub(super) bytes: u64,
 }
 

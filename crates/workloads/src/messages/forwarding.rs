@@ -64,7 +64,6 @@ struct Kept {
 }
 
 impl Forwarding {
-    /// Forwards an accepted message.
     pub(super) fn accept(&self, phone: u32, message: u32, content: Bytes) {
         let mut state = self.0.borrow_mut();
         if !state.known.insert((phone, message)) {

@@ -44,9 +44,8 @@ impl Service for MessageService {
         let (payload, log) = (Arc::clone(&self.payload), self.log.clone());
         let (roadside, forwarding) = (self.roadside.clone(), self.forwarding.clone());
         Box::pin(async move {
-            if let (Some(number), Some(forwarding)) =
-                (parse_warning_path(&request.path), &forwarding)
-            {
+            let number = request.path.strip_prefix("/warnings/").and_then(|it| it.parse().ok());
+            if let (Some(number), Some(forwarding)) = (number, &forwarding) {
                 let warning = before(now() + SILENCE_MAX, forwarding.wait_for(number)).await;
                 return Response { status: 200, body: body::full(warning.unwrap_or_default()) };
             }
@@ -88,10 +87,6 @@ fn parse_path(path: &str) -> Option<(u32, u32)> {
 /// The path of a listener's request for accepted message number `number`.
 pub(super) fn warning_path(number: u64) -> String {
     format!("/warnings/{number}")
-}
-
-fn parse_warning_path(path: &str) -> Option<u64> {
-    path.strip_prefix("/warnings/")?.parse().ok()
 }
 
 /// A listener is answered after this time at the latest: idle connections end, by default after 30 s.

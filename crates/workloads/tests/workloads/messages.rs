@@ -145,15 +145,6 @@ fn phones_start_together_or_apart_as_told() {
 }
 
 #[test]
-fn a_seed_fixes_everything() {
-    let settings = [("phones", "20"), ("count", "2")];
-    let with =
-        |seed| run("messages", &settings, &Behaviour { seed, ..Behaviour::default() }).records;
-    assert_eq!(with(1), with(1));
-    assert_ne!(with(1), with(2));
-}
-
-#[test]
 fn a_thousand_phones_cost_no_more_time_each_than_one() {
     let ran = run("messages", &[("phones", "1000"), ("rate", "10 /s")], &Behaviour::default())
         .succeeded();

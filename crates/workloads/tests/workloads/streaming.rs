@@ -228,10 +228,3 @@ fn several_viewers_have_a_session_each() {
     expect("startup_delay_ms", &ran.records, &[330.0; 3]);
     expect("seek_count", &ran.records, &[1.0; 3]);
 }
-
-#[test]
-fn equal_seeds_give_equal_sessions() {
-    let changes = "0 s,delay,50 ms\n1 s,seek,20 %\n2 s,reconnect,";
-    let one = session(&[], &[300, 900], changes).records;
-    assert_eq!(one, session(&[], &[300, 900], changes).records);
-}

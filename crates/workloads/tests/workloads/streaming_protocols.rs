@@ -196,7 +196,7 @@ fn after_a_jump_the_next_piece_waits_only_where_it_must() {
 #[test]
 fn equal_seeds_give_equal_sessions_over_every_protocol() {
     let track = Track {
-        changes: "1 s,seek,50 %\n2 s,reconnect,\n3 s,seek,20 %",
+        changes: "0 s,delay,50 ms\n1 s,seek,50 %\n2 s,reconnect,\n3 s,seek,20 %",
         queue: ByteSize::from_bytes(100_000),
         ..Track::new(50, 20)
     };

@@ -82,36 +82,9 @@ fn a_bad_table_is_refused_with_its_line_and_a_remedy() {
     let message =
         "line 1: \"0 s,delay,1 ms\" is not the heading; write at,change,value and lines below it";
     refused("0 s,delay,1 ms", message);
-    for (lines, message) in [
-        (
-            "0 s,delay",
-            "line 2: \"0 s,delay\" does not have three fields; write a line like 0 s,delay,100 ms",
-        ),
-        ("\n0 s,colour,blue", "line 3: unknown change \"colour\"; write delay, reconnect or seek"),
-        ("0 s,delay,100", "line 2: \"100\" has no unit; write a time as \"10 ms\""),
-        (
-            "1 s,reconnect,now",
-            "line 2: a reconnect takes no value; write nothing after the second comma",
-        ),
-        (
-            "1 s,seek,120 %",
-            "line 2: \"120 %\" is more than 100 %; a share is between 0 and 1 (0 % and 100 %)",
-        ),
-        ("1 s,seek,100 %", "line 2: there is nothing to play at the end; seek to less than 100 %"),
-        (
-            "2 s,reconnect,\n1 s,reconnect,",
-            "line 3: earlier than the line before, at 2 s; sort the lines by time",
-        ),
-        (
-            "0 s,delay,1 ms\n2 s,seek,1 %\n2 s,seek,2 %",
-            "line 3: two changes of the same kind at one time; remove one of them",
-        ),
-        (
-            "1 s,reconnect,\n5 s,delay,1 ms",
-            "line 3: the first delay must hold from the start; add one at 0 s",
-        ),
-    ] {
-        refused(&format!("at,change,value\n{lines}"), message);
+    for row in include_str!("../data/bad-timelines.txt").lines() {
+        let (lines, message) = row.split_once(" | ").unwrap();
+        refused(&format!("at,change,value\n{}", lines.replace("\\n", "\n")), message);
     }
 }
 

@@ -1,96 +1,58 @@
 //! The server's check of a message: mandatory fields, and ranges.
 
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 /// Checks JSON of at least the first `containers` containers.
 pub(super) fn check(message: &[u8], containers: usize) -> Result<(), String> {
     let message: Value =
         serde_json::from_slice(message).map_err(|why| format!("not JSON: {why}"))?;
-    for (index, container) in CONTAINERS.iter().enumerate() {
-        if index < containers || message.get(container.name).is_some() {
-            container.check(&message)?;
+    for (index, fields) in FIELDS.chunk_by(|one, next| one.container == next.container).enumerate()
+    {
+        let name = fields[0].container;
+        match message.get(name) {
+            Some(container) => fields.iter().try_for_each(|field| field.check(container))?,
+            None if index < containers => return Err(format!("{name} is missing")),
+            None => {}
         }
     }
     Ok(())
 }
 
-struct Container {
-    name: &'static str,
-    fields: &'static [Field],
+struct Field {
+    container: &'static str,
+    /// Its place in the container (RFC 6901).
+    pointer: &'static str,
+    is_mandatory: bool,
+    /// The smallest and the largest value, whole numbers.
+    range: [i64; 2],
 }
 
-/// A field's place in its container (RFC 6901) and the range of its whole number.
-struct Field(&'static str, Presence, i64, i64);
-
-#[derive(PartialEq, Eq)]
-enum Presence {
-    Mandatory,
-    Optional,
-}
-
-use Presence::{Mandatory, Optional};
-
-impl Container {
-    fn check(&self, message: &Value) -> Result<(), String> {
-        let Some(container) = message.get(self.name) else {
-            return Err(format!("{} is missing", self.name));
+impl Field {
+    fn check(&self, container: &Value) -> Result<(), String> {
+        let Field { container: name, pointer, is_mandatory, range: [min, max] } = self;
+        let value = match container.pointer(pointer) {
+            Some(value) => value,
+            None if *is_mandatory => return Err(format!("{name}{pointer} is missing")),
+            None => return Ok(()),
         };
-        for Field(pointer, presence, min, max) in self.fields {
-            let value = match container.pointer(pointer) {
-                Some(value) => value,
-                None if *presence == Optional => continue,
-                None => return Err(format!("{}{pointer} is missing", self.name)),
-            };
-            if !value.as_i64().is_some_and(|number| (*min..=*max).contains(&number)) {
-                return Err(format!(
-                    "{}{pointer} is {value}, not a whole number from {min} to {max}",
-                    self.name
-                ));
+        match value.as_i64().is_some_and(|number| (*min..=*max).contains(&number)) {
+            true => Ok(()),
+            false => {
+                Err(format!("{name}{pointer} is {value}, not a whole number from {min} to {max}"))
             }
         }
-        Ok(())
     }
 }
 
-/// In the standard's order, as are the fields.
-const CONTAINERS: [Container; 4] = [
-    Container {
-        name: "header",
-        fields: &[
-            Field("/protocolVersion", Mandatory, 0, 255),
-            // denm(1)
-            Field("/messageID", Mandatory, 1, 1),
-            Field("/stationID", Mandatory, 0, 4_294_967_295),
-        ],
-    },
-    Container {
-        name: "management",
-        fields: &[
-            Field("/actionID/0", Mandatory, 0, 4_294_967_295),
-            Field("/actionID/1", Mandatory, 0, 65_535),
-            Field("/detectionTime", Mandatory, 0, 4_398_046_511_103),
-            Field("/referenceTime", Mandatory, 0, 4_398_046_511_103),
-            Field("/eventPosition/0", Mandatory, -900_000_000, 900_000_001),
-            Field("/eventPosition/1", Mandatory, -1_800_000_000, 1_800_000_001),
-            Field("/eventPosition/2", Mandatory, -100_000, 800_001),
-            Field("/relevanceDistance", Optional, 0, 7),
-            Field("/validityDuration", Optional, 0, 86_400),
-            Field("/stationType", Mandatory, 0, 255),
-        ],
-    },
-    Container {
-        name: "situation",
-        fields: &[
-            Field("/informationQuality", Mandatory, 0, 7),
-            Field("/eventType/0", Mandatory, 0, 255),
-            Field("/eventType/1", Mandatory, 0, 255),
-        ],
-    },
-    Container {
-        name: "location",
-        fields: &[
-            Field("/eventSpeed/0", Optional, 0, 16_383),
-            Field("/eventSpeed/1", Optional, 1, 127),
-        ],
-    },
-];
+/// Containers and their fields, in the standard's order.
+static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(|| {
+    let field = |line: &'static str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let [container, pointer, presence, min, max] = words[..] else { return None };
+        let range = [min.parse().ok()?, max.parse().ok()?];
+        Some(Field { container, pointer, is_mandatory: presence == "mandatory", range })
+    };
+    include_str!("fields.txt").lines().filter_map(field).collect()
+});

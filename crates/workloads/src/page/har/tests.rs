@@ -66,7 +66,6 @@ fn refused(entries: &[Value]) -> String {
     parse(&archive(entries).to_string()).unwrap_err()
 }
 
-/// In which object, and where in it.
 type Place = (usize, Option<u64>);
 
 fn tree(page: &Page) -> Vec<(&str, Option<Place>)> {
