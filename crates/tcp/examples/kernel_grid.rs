@@ -144,34 +144,7 @@ const JITTER: Duration = Duration::from_micros(100);
 const JITTER_SEEDS: u64 = 50;
 const LOSSY_SEEDS: u64 = 100;
 
-const INTRODUCTION: &str = "\
-# Agreement with the kernel
-
-The engine against Linux 6.18 with unpaced CUBIC and Reno, on the same links. `tests/data/README.md` describes how the
-kernel was measured. No constant was fitted to this table: conditions agree because the kernel's mechanism is modelled,
-and deviations are not tuned away.
-
-Written by `cargo run --release -p trackbed-tcp --example kernel_grid`. \"rtx\" counts retransmitted segments; the delay is
-one way, the queue in packets.
-
-";
-
-const DEVIATIONS: &str = "\
-When slow start overflows a short queue, microseconds decide whether the last packet of a burst or the one before it finds
-room. That determines which packets are dropped, and whether the repair takes one more round trip or a timeout. The
-kernel's own repetitions scatter by up to a third there (50 Mbit/s, 5 ms, queue 12), and more on a loaded machine. The
-engine scatters too when packets are taken off the link slightly late. \"Ours\" is the mean of 20 runs with different phases
-of the timestamp clocks; a single run proves nothing about such a condition. Measured again elsewhere, the same kernel
-takes 250 or 275 ms for 100 kB at 10 Mbit/s, 20 ms, queue 10, when 10 or 11 packets are dropped, and 65 to 70 ms for
-100 kB at 50 Mbit/s, 5 ms, queue 12.
-";
-
-const START_COST: &str = "\
-Without losses and with identical packets, a measured transfer takes 2.1 to 3.9 ms longer than ours, at a round-trip time
-of 10 ms and of 120 ms: this is the cost of starting a transfer on a real machine. The column \"ours\" is the engine's
-unchanged time; the deviation is computed after adding 2.6 ms, the median of that cost.";
-
-const LOSSY_NOTE: &str = "\
-The kernel's repetitions used the same few seeds in every condition, and these lost fewer packets than the nominal share.
-At 2 % loss the kernel retransmitted 8 % less than ours on the same links, and was therefore faster. Single timeouts weigh
-heavily in the mean of a dozen short transfers, as the intervals show.";
+const INTRODUCTION: &str = include_str!("kernel-grid/introduction.txt");
+const DEVIATIONS: &str = include_str!("kernel-grid/deviations.txt");
+const START_COST: &str = include_str!("kernel-grid/start-cost.txt");
+const LOSSY_NOTE: &str = include_str!("kernel-grid/lossy-note.txt");
