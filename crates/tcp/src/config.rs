@@ -72,7 +72,6 @@ impl Config {
         self.tick.map_or(TICK, Tick::period)
     }
 
-    /// When a timer fires that is set at `now` for `wait`.
     pub(crate) fn fires(&self, now: Time, wait: Duration) -> Time {
         self.tick.map_or(now + wait, |tick| tick.fires(now, wait))
     }

@@ -12,7 +12,6 @@ use crate::tick::{Tick, nanos};
 pub(crate) struct RttEstimator {
     bounds: RtoBounds,
     srtt_ns: u64,
-    /// Mean deviation.
     deviation_ns: u64,
     /// Largest mean deviation of the current round trip.
     deviation_max_ns: u64,

@@ -56,12 +56,10 @@ impl Tick {
         Time::from_nanos(fires.saturating_mul(self.period).saturating_sub(before))
     }
 
-    /// `wait` in whole ticks, rounded up.
     pub(crate) fn rounded_up(self, wait: Duration) -> Duration {
         Duration::from_nanos(nanos(wait).div_ceil(self.period).saturating_mul(self.period))
     }
 
-    /// `wait` in whole ticks, rounded down.
     pub(crate) fn rounded_down(self, wait: Duration) -> Duration {
         Duration::from_nanos(nanos(wait) / self.period * self.period)
     }

@@ -74,7 +74,6 @@ impl HyStartState {
         }
     }
 
-    /// The window is reduced.
     pub(super) fn on_congestion(&mut self) {
         if let HyStartState::Rfc9406 { state, .. } = self {
             state.on_congestion();

@@ -53,11 +53,7 @@ pub(super) enum Stage {
     #[default]
     First,
     /// We sent MP_JOIN on a SYN.
-    Joining {
-        nonce: u32,
-        /// The peer's token.
-        token: u32,
-    },
+    Joining { nonce: u32, token: u32 },
     /// We answered MP_JOIN on a SYN.
     Joined { nonce: u32, remote_nonce: u32 },
     /// We proved who we are; the peer has not yet shown that it knows (section 3.2,
@@ -74,7 +70,6 @@ pub(super) enum Notice {
     Acknowledge,
     Priority(bool),
     AddAddress(AddAddress),
-    /// With its number.
     RemoveAddress(u8),
     Fail(u64),
 }

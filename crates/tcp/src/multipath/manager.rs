@@ -31,7 +31,6 @@ pub(super) struct Manager {
     has_first: bool,
     endpoints: Vec<(u8, Endpoint)>,
     next_id: u8,
-    /// What the peer announced.
     remotes: Vec<(u8, SocketAddr)>,
     remotes_max: usize,
     rejoin: Option<Duration>,

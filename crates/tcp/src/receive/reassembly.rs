@@ -124,7 +124,6 @@ impl Reassembly {
         new
     }
 
-    /// Joins the range at `at` to `joined` if they touch.
     fn join_next(&mut self, at: usize, joined: &mut Range) {
         if self.ranges.get(at).is_none_or(|range| range.start != joined.end) {
             return;

@@ -260,7 +260,6 @@ impl Scoreboard {
         (self.oldest != NONE).then_some(self.oldest)
     }
 
-    /// The one sent next after `id`.
     pub(crate) fn sent_after(&self, id: Id) -> Option<Id> {
         self.get(id).map(|sent| sent.next).filter(|&next| next != NONE)
     }

@@ -21,7 +21,6 @@ use super::{
 #[derive(Debug)]
 pub struct Opportunistic {
     inner: Box<dyn Scheduler>,
-    /// Penalties that are due.
     penalties: VecDeque<Action>,
     /// When each path last had others penalised.
     penalised_at: BTreeMap<PathId, Time>,

@@ -288,7 +288,6 @@ mod tests {
         out[2..len].to_vec()
     }
 
-    /// Each with the bytes of its only option.
     fn all() -> Vec<(MultipathOptions, Vec<u8>)> {
         fn only(set: impl FnOnce(&mut MultipathOptions)) -> MultipathOptions {
             let mut options = MultipathOptions::default();

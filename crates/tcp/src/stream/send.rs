@@ -10,7 +10,6 @@ use crate::config::BufferSize;
 
 #[derive(Debug, Default)]
 pub(crate) struct SendStream {
-    /// What was not sent yet.
     chunks: VecDeque<Bytes>,
     waiting: usize,
     /// Bytes that were taken and are not acknowledged.
@@ -59,7 +58,6 @@ pub(crate) struct SendBuffer {
     limit_max: usize,
     /// What is written goes into blocks of this size; a block that was begun is completed.
     block: usize,
-    /// What is missing in the last block.
     block_rest: usize,
     /// The application wanted to write more than there was room for.
     refused: bool,

@@ -163,7 +163,6 @@ impl Subflow {
         ack.before(self.send.una - self.send.window_max)
     }
 
-    /// The timestamp that a segment echoes.
     pub(super) fn echo_of(&self, segment: &Segment) -> Option<u32> {
         self.stamps_of(segment).map(|stamps| stamps.echo).filter(|echo| *echo != 0)
     }

@@ -46,7 +46,6 @@ impl Subflow {
         self.receive.acker.acknowledged();
     }
 
-    /// Our FIN was acknowledged.
     pub(super) fn fin_acknowledged(&mut self, now: Time) {
         match self.state {
             State::FinWait1 => self.state = State::FinWait2,

@@ -117,7 +117,6 @@ struct SendSpace {
     mss: u32,
     /// The end of the last segment that was not full (Minshall's variant of Nagle's algorithm).
     small_end: Option<Seq>,
-    /// A FIN was sent.
     fin: bool,
     last_sent_at: Time,
     /// Segments that the peer has, by ACK or SACK, ever.
@@ -137,7 +136,6 @@ struct ReceiveSpace {
     window: u32,
     /// Shift of our windows.
     scale: u8,
-    /// What the handshake agreed upon.
     agreed: Agreed,
     /// TS.Recent of RFC 7323 section 4.3.
     ts_recent: u32,
@@ -177,7 +175,6 @@ enum Phase {
     Disorder,
     /// The window is being reduced without a loss: ECN, or a tail loss that a probe repaired.
     Reduced,
-    /// Fast recovery.
     Recovery,
     /// After a retransmission timeout.
     Loss,
@@ -196,7 +193,6 @@ struct Loss {
     /// Segments by which order may be disturbed.
     reordering: u32,
     reordering_seen: bool,
-    /// Timeouts without progress.
     timeouts: u32,
     /// Doublings of the timeout.
     backoff: u32,

@@ -120,7 +120,7 @@ fn a_reset_that_is_not_exact_and_a_syn_are_challenged() {
     let forged = |flags, offset: u32| Segment {
         sequence: next + offset,
         flags,
-        ..Segment::empty(client_remote(), server)
+        ..Segment::empty(([10, 0, 0, 2], 80).into(), server)
     };
     // RFC 5961 section 3.2: in the window, but not exact.
     client.handle_segment(now, forged(Flags::RST, 100));
@@ -135,10 +135,6 @@ fn a_reset_that_is_not_exact_and_a_syn_are_challenged() {
     assert_eq!(drain(client, later).len(), 1);
     client.handle_segment(later, forged(Flags::RST, 0));
     assert_eq!(client.error(), Some(TcpError::Reset));
-}
-
-fn client_remote() -> SocketAddr {
-    ([10, 0, 0, 2], 80).into()
 }
 
 /// The next sequence number that the connection expects.

@@ -10,7 +10,6 @@ struct Server {
     now: Time,
     /// The peer's next sequence number.
     next: Seq,
-    /// The connection's SYN-ACK.
     syn_ack: Segment,
 }
 

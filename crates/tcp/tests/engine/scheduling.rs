@@ -22,7 +22,6 @@ fn controlled(congestion: &str) -> MultipathConfig {
     MultipathConfig { tcp, ..MultipathConfig::default() }
 }
 
-/// The address of a side on a path of a host.
 fn address(host: u8, path: usize, side: u8) -> IpAddr {
     [10, host, path as u8, side].into()
 }

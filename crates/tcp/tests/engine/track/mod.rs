@@ -153,8 +153,8 @@ impl Track {
         let client = Connection::connect(
             self.now,
             &self.configs[0],
-            client_address(),
-            server_address(),
+            ([10, 0, 0, 1], 40_000).into(),
+            ([10, 0, 0, 2], 80).into(),
             self.isns[0],
         );
         self.ends[0] = Some(client);
@@ -334,11 +334,3 @@ const REQUEST_LEN: usize = 24;
 /// What is sent; a writer that blocks hands over everything at once. An array would be 128 MiB of each
 /// test's executable.
 pub static ZEROS: LazyLock<Bytes> = LazyLock::new(|| Bytes::from(vec![0; 1 << 27]));
-
-fn client_address() -> SocketAddr {
-    ([10, 0, 0, 1], 40_000).into()
-}
-
-fn server_address() -> SocketAddr {
-    ([10, 0, 0, 2], 80).into()
-}
