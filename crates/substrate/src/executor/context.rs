@@ -244,7 +244,6 @@ struct Entry {
     name: Option<Rc<str>>,
     waker: Option<Waker>,
     waits: Vec<Wait>,
-    /// When it was polled last.
     since: Time,
 }
 

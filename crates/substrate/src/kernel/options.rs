@@ -154,7 +154,6 @@ fn set_buffer(socket: &OwnedFd, buffer: &Buffer, size: usize) -> io::Result<()> 
 /// Facts about a connection that the kernel does not store.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends {
-    /// Whether this end opened it.
     pub(super) opened_here: bool,
     /// Whether the end of the peer's stream was read.
     pub(super) end_read: bool,

@@ -31,9 +31,7 @@ pub(super) struct Source {
 pub(super) enum Detail {
     Udp(Udp),
     Tcp(Tcp),
-    /// A listener at this address.
     Listener(SocketAddr),
-    /// The reading end of a pipe.
     Pipe,
 }
 
@@ -61,7 +59,6 @@ impl Source {
         Source { readable: false, writable: false, ..self }
     }
 
-    /// The descriptor.
     pub(super) fn descriptor(&self) -> io::Result<BorrowedFd<'_>> {
         Ok(self.descriptor.as_ref().ok_or_else(aborted)?.as_fd())
     }
@@ -89,7 +86,6 @@ impl Source {
         }
     }
 
-    /// The events that epoll watches.
     pub(super) fn interest(&self) -> EventFlags {
         let always = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET;
         match self.detail {

@@ -91,7 +91,7 @@ impl World {
     ) -> Poll<io::Result<T>> {
         let source = &mut self.sources[key as usize];
         if source.is_ready(way) {
-            if !has_share() {
+            if BUDGET.get() == 0 {
                 // Other tasks wait too, and so do the clock and the timers.
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
@@ -183,10 +183,6 @@ pub(super) fn refill() {
 
 pub(super) fn spend(operations: usize) {
     BUDGET.set(BUDGET.get().saturating_sub(operations));
-}
-
-fn has_share() -> bool {
-    BUDGET.get() > 0
 }
 
 /// Calls `action` with the world of run `run`; `None` if this thread no longer executes that run.

@@ -75,7 +75,6 @@ fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> 
     invalid(format!("unknown {what} \"{name}\"; choose one of {known}"))
 }
 
-/// The MTU of the interface that has `address`.
 pub(super) fn mtu(network: &Network, address: IpAddr) -> u32 {
     network.interface_of(address).map_or(LOOPBACK_MTU, |interface| network.mtu(interface))
 }

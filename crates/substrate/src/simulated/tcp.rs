@@ -160,7 +160,6 @@ impl World {
     }
 }
 
-/// What both have in common.
 impl World {
     /// Sends the connection's pending packets, sets its timer, and wakes the affected tasks.
     pub(super) fn tcp_pump(&mut self, key: u32) {

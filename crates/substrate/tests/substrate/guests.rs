@@ -176,7 +176,6 @@ fn arrivals_at_a_full_house_are_cheap() {
     });
 }
 
-/// What this thread has used.
 #[cfg(target_os = "linux")]
 fn processor() -> Duration {
     let used = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);

@@ -3,7 +3,6 @@
 #[path = "../support/mod.rs"]
 mod support;
 
-mod determinism;
 mod failures;
 mod guests;
 #[cfg(target_os = "linux")]

@@ -1,4 +1,4 @@
-//! Networks for the tests, and a tap that digests every packet.
+//! Networks for the tests.
 #![allow(dead_code, unused_imports, reason = "not every test binary uses every part")]
 
 use std::collections::BTreeMap;
@@ -7,10 +7,9 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 
 use futures_util::AsyncRead;
-use sha2::{Digest as _, Sha256};
 use trackbed_core::{ByteSize, Packet};
 use trackbed_net::queue::DropTail;
-use trackbed_net::{Direction, LinkId, NodeId, Point, Tap};
+use trackbed_net::{Direction, LinkId, Point, Tap};
 use trackbed_substrate::simulated::parallel;
 
 // The vocabulary of these tests.
@@ -168,37 +167,6 @@ pub async fn echo(socket: Box<dyn UdpSocket>) {
         if send(&*socket, meta.source, &buffer[..meta.len]).await.is_err() {
             return;
         }
-    }
-}
-
-/// A digest of every packet at every point of a network, with its time.
-#[derive(Clone, Default)]
-pub struct PacketDigest(Arc<Mutex<Sha256>>);
-
-impl PacketDigest {
-    pub fn tap(&self) -> Option<Box<dyn Tap>> {
-        Some(Box::new(self.clone()))
-    }
-
-    pub fn hex(&self) -> String {
-        let digest = self.0.lock().unwrap().clone().finalize();
-        digest.iter().map(|byte| format!("{byte:02x}")).collect()
-    }
-}
-
-impl Tap for PacketDigest {
-    fn see(&mut self, at: Time, link: LinkId, way: Direction, point: Point, packet: &Packet) {
-        let mut digest = self.0.lock().unwrap();
-        digest.update(at.as_nanos().to_le_bytes());
-        digest.update(format!("{link:?} {way:?} {point:?}"));
-        digest.update(packet.bytes());
-    }
-
-    fn unroutable(&mut self, at: Time, node: NodeId, packet: &Packet) {
-        let mut digest = self.0.lock().unwrap();
-        digest.update(at.as_nanos().to_le_bytes());
-        digest.update(format!("{node:?}"));
-        digest.update(packet.bytes());
     }
 }
 
