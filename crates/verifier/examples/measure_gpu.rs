@@ -80,7 +80,6 @@ fn measure_all() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The crate's version.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 fn item<'a>(signed: &'a Signed, key: Key<'a>) -> Item<'a> {

@@ -2,7 +2,7 @@
 
 use crate::arithmetic::{FieldElement, ORDER, OrderElement, U256};
 use crate::arithmetic::{add_wide, from_be_bytes, is_less, is_zero};
-use crate::curve::Jacobian;
+use crate::curve::{Affine, Jacobian, Table};
 use crate::{Digest, Signature};
 
 /// The scalars of a signature (FIPS 186-5 section 6.4.2 steps 3 and 4).
@@ -72,4 +72,14 @@ impl Outcome {
     pub(crate) const fn new(is_valid: bool) -> Self {
         if is_valid { Self::Valid } else { Self::Mismatch }
     }
+}
+
+/// Sums of points for a batch, by some instructions: what differs between the backends on the processor.
+pub(crate) trait Lanes: Send {
+    /// Replaces `outcomes` with those of signatures by keys with tables in this backend's form, all
+    /// with the same windows.
+    fn verify_with_tables(&mut self, jobs: &[(Scalars, &Table)], outcomes: &mut Vec<Outcome>);
+
+    /// Replaces `outcomes` with those of signatures by keys without tables.
+    fn verify_plain(&mut self, jobs: &[(Scalars, &Affine)], outcomes: &mut Vec<Outcome>);
 }

@@ -48,23 +48,20 @@ mod ifma;
 mod item;
 mod job;
 mod key;
-mod lanes;
 pub mod others;
 mod path;
 mod places;
 mod portable;
 mod signature;
 mod table;
-mod verdict;
 mod verifier;
 #[cfg(target_arch = "x86_64")]
 mod wide;
 
 pub use backend::{Clock, Unavailable, VerifierBackend};
-pub use item::{Item, Key};
+pub use item::{Item, Key, Verdict};
 pub use key::{KeyError, PublicKey};
 pub use path::Path;
 pub use signature::{Digest, Signature, SignatureError};
 pub use table::KeyTable;
-pub use verdict::Verdict;
 pub use verifier::Verifier;

@@ -68,7 +68,7 @@ fn main() {
             add_ours(&mut subjects, "no table", *path, size, &signed, with);
         }
     }
-    add_parts(&mut subjects, &publics, &sec1, &signed);
+    add_tables(&mut subjects, &publics);
     // With an argument, only what has it in its name, beside the first, which is the measure.
     if let Some(wanted) = std::env::args().skip(1).find(|argument| !argument.starts_with('-')) {
         let mut number = 0..;
@@ -169,12 +169,7 @@ fn add_ours<'a>(
     }));
 }
 
-fn add_parts<'a>(
-    subjects: &mut Vec<Subject<'a>>,
-    keys: &'a [PublicKey],
-    sec1: &'a [Vec<u8>],
-    signed: &'a [Signed],
-) {
+fn add_tables<'a>(subjects: &mut Vec<Subject<'a>>, keys: &'a [PublicKey]) {
     for path in PATHS.into_iter().filter(|path| path.is_available()) {
         let name = format!("a key's table, {}", path.name());
         subjects.push(Subject::new(&name, 20, move || {
@@ -183,17 +178,6 @@ fn add_parts<'a>(
             }
         }));
     }
-    let compressed: Vec<[u8; 33]> = sec1.iter().map(|key| compress(key)).collect();
-    subjects.push(Subject::new("a compressed key", compressed.len(), move || {
-        for key in &compressed {
-            std::hint::black_box(PublicKey::from_sec1(key).expect("a key"));
-        }
-    }));
-    subjects.push(Subject::new("SHA-256 of a message", signed.len(), move || {
-        for signed in signed {
-            std::hint::black_box(hash(&signed.message));
-        }
-    }));
 }
 
 impl<'a> Subject<'a> {
@@ -243,12 +227,6 @@ fn sign(keys: &[SigningKey], random: &mut fastrand::Rng) -> Signed {
 
 fn encode(key: &SigningKey) -> Vec<u8> {
     key.verifying_key().to_sec1_point(false).as_bytes().to_vec()
-}
-
-fn compress(sec1: &[u8]) -> [u8; 33] {
-    let mut octets = [2 + (sec1[64] & 1); 33];
-    octets[1..].copy_from_slice(&sec1[1..33]);
-    octets
 }
 
 fn hash(message: &[u8]) -> Digest {

@@ -53,7 +53,6 @@ impl FieldElement {
         integer::is_less(integer, &PRIME).then(|| Self(*integer).multiply(&Self(R_SQUARED)))
     }
 
-    /// The integer below p.
     pub(crate) fn to_integer(self) -> U256 {
         let [a, b, c, d] = self.0;
         reduce([a, b, c, d, 0, 0, 0, 0]).0

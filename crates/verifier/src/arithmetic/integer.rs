@@ -1,6 +1,5 @@
 //! Unsigned integers of 256 bits: four limbs of 64 bits, the least significant first.
 
-/// An integer below 2^256.
 pub(crate) type U256 = [u64; 4];
 
 /// Reads 32 octets, the most significant first.

@@ -3,8 +3,7 @@
 
 use crate::curve::{Affine, Table};
 use crate::item::Key;
-use crate::job::{self, Outcome, Scalars};
-use crate::lanes::Lanes;
+use crate::job::{self, Lanes, Outcome, Scalars};
 use crate::{Item, Path, Verdict, portable};
 
 use super::VerifierBackend;

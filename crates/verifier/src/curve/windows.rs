@@ -13,7 +13,6 @@ pub(crate) struct Windows {
     count: usize,
 }
 
-/// One digit of a scalar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Digit {
     /// Which odd multiple of the window: (|digit| - 1) / 2.

@@ -8,7 +8,6 @@ use crate::curve::{Affine, Form, Table, Windows};
 use super::driver::{Driver, Kernel, Memory};
 use super::error::GpuError;
 
-/// The kernels.
 pub(super) const PROGRAM: &[u8] = include_bytes!("p256.ptx");
 
 /// Threads of a block, as in `p256.cu`.

@@ -77,7 +77,6 @@ pub(super) struct Driver {
     name: String,
 }
 
-/// A function of the program.
 #[derive(Clone, Copy)]
 pub(super) struct Kernel(Handle);
 
@@ -142,7 +141,6 @@ impl Driver {
         Ok(device)
     }
 
-    /// The device's name.
     pub(super) fn name(&self) -> &str {
         &self.name
     }

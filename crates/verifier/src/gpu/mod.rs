@@ -16,12 +16,11 @@ use std::ffi::OsStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::backend::{Clock, VerifierBackend};
-use crate::item::{Item, Key};
+use crate::item::{Item, Key, Verdict};
 use crate::key::PublicKey;
 use crate::path::Path;
 use crate::signature::{Digest, Signature};
 use crate::table::KeyTable;
-use crate::verdict::Verdict;
 
 use device::{Device, PROGRAM};
 pub use error::GpuError;

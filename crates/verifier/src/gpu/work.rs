@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::item::Item;
+use crate::item::{Item, Verdict};
 use crate::path::Path;
-use crate::verdict::Verdict;
 
 use super::device::{BLOCK, Device, EACH};
 use super::driver::{Address, Driver, Memory, Pinned, Stream};
@@ -25,7 +24,6 @@ struct Job {
 /// The size of what the kernels call `Scalars`.
 const SCALARS_BYTES: usize = 128;
 
-/// The outcome of a signature.
 pub(super) enum Decided {
     As(Verdict),
     /// Its formulae do not hold for these points: the processor has complete ones.

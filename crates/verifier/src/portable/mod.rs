@@ -4,8 +4,7 @@ mod generic;
 mod tables;
 
 use crate::curve::{Affine, Table};
-use crate::job::{Outcome, Scalars};
-use crate::lanes::Lanes;
+use crate::job::{Lanes, Outcome, Scalars};
 
 pub(crate) use generic::verify;
 

@@ -94,7 +94,6 @@ pub(crate) trait Vector: Copy {
     fn negate_where(&self, mask: Mask) -> Self;
     /// The coordinates of eight points of tables, negated in the lanes of `negative`: below 2 p.
     fn load_points(entries: [&Entry; 8], negative: Mask) -> (Self, Self);
-    /// The limbs of eight integers.
     fn load_integers(integers: [&U256; 8]) -> Self;
     /// The lanes of elements below 2 p, each as an element whose Montgomery form is what the limbs are.
     fn elements_by_lane(&self) -> [FieldElement; 8];
@@ -180,7 +179,7 @@ macro_rules! backend {
             }
         }
 
-        impl $crate::lanes::Lanes for Lanes {
+        impl $crate::job::Lanes for Lanes {
             fn verify_with_tables(&mut self, jobs: &[(Scalars, &Table)], outcomes: &mut Vec<Outcome>) {
                 // SAFETY: as above.
                 unsafe { self.by_tables(jobs, outcomes) }

@@ -4,7 +4,6 @@ use crate::curve::Jacobian;
 
 use super::{Mask, Vector};
 
-/// Eight affine points.
 #[derive(Clone, Copy)]
 pub(super) struct Points<V> {
     pub x: V,
