@@ -220,7 +220,6 @@ const NARROWEST: f64 = 0.002;
 /// After so many draws beyond a range, a survivor's own numbers are taken.
 const TRIES: usize = 50;
 
-/// The coordinates of the numbers.
 fn numbers(unknowns: &[Unknown], at: &[f64]) -> Vec<f64> {
     let pairs = unknowns.iter().zip(at);
     pairs.filter(|(unknown, _)| **unknown == Unknown::Number).map(|(_, at)| *at).collect()

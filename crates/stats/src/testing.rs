@@ -15,7 +15,6 @@ pub(crate) const EXTREMES: [&[f64]; 6] = [
     &[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1e90],
 ];
 
-/// The values of runs that all succeeded.
 pub(crate) fn all(values: &[f64]) -> Vec<Option<f64>> {
     values.iter().copied().map(Some).collect()
 }

@@ -35,7 +35,8 @@ fn no_difference(source: &Source, n: usize, m: usize) -> String {
     let terms = Terms { margin: Margin::Relative(0.0), ..Terms::default() };
     let (mut apart, mut paired) = (0, 0);
     for _ in 0..TRIALS {
-        let [x, y] = [n, m].map(|n| present(&source.values(&mut rng, n)));
+        let [x, y] =
+            [n, m].map(|n| source.values(&mut rng, n).into_iter().map(Some).collect::<Vec<_>>());
         let found = compare_unpaired(&x, &y, &terms).unwrap();
         apart += u32::from(found.p_value < 0.05);
         if n == m {
@@ -80,8 +81,4 @@ fn beside_the_margin(name: &str, noise: Noise, n: usize, percent_more: f64) {
     let [equivalent, no_worse, worse] =
         [equivalent, no_worse, worse].map(|count| format!("{:.1} %", percent(count, TRIALS)));
     println!("| {name} | {n} | {percent_more} % | {equivalent} | {no_worse} | {worse} |");
-}
-
-fn present(values: &[f64]) -> Vec<Option<f64>> {
-    values.iter().copied().map(Some).collect()
 }
