@@ -56,7 +56,6 @@ impl Chain {
 pub struct OwnCertificate {
     pub(crate) chain: Vec<CertificateDer<'static>>,
     pub(crate) key: PrivateKeyDer<'static>,
-    /// A name that the certificate is for.
     pub(crate) name: String,
 }
 

@@ -14,12 +14,12 @@ use hyper::client::conn::http1::SendRequest;
 use hyper::{client, server};
 use trackbed_connection::{
     Capabilities, Connection, Dialer, Request, Response, Result, Security, Service, Step,
-    TlsVersion, Transport, TransportStats,
+    Transport, TransportStats,
 };
 use trackbed_core::Parameter;
 use trackbed_substrate::{Host, Standing};
 
-use crate::config::{ClientConfig, EARLY_DATA_MAX, ServerConfig};
+use crate::config::{ClientConfig, ServerConfig};
 use crate::http_messages::arriving::{drained_stream, response};
 use crate::http_messages::runtime::{Clock, Io};
 use crate::http_messages::{Client, Outgoing, Target, answering, failed, http_request};
@@ -31,12 +31,7 @@ use crate::tls::Profile;
 
 pub(crate) struct Http1;
 
-const HTTP1: Profile = Profile {
-    protocol: "http1",
-    alpn: b"http/1.1",
-    versions: TlsVersion::ALL,
-    early_data_max: EARLY_DATA_MAX,
-};
+const HTTP1: Profile = Profile::over_tcp("http1", b"http/1.1");
 
 impl Protocol for Http1 {
     fn name(&self) -> &'static str {

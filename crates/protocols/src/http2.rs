@@ -13,12 +13,12 @@ use hyper::client::conn::http2::SendRequest;
 use hyper::{client, server};
 use trackbed_connection::{
     Capabilities, Connection, Dialer, Error, Request, Response, Result, Security, Service, Step,
-    TlsVersion, Transport, TransportStats,
+    Transport, TransportStats,
 };
 use trackbed_core::Parameter;
 use trackbed_substrate::{Host, Standing};
 
-use crate::config::{ClientConfig, EARLY_DATA_MAX, STREAMS_MAX, ServerConfig};
+use crate::config::{ClientConfig, STREAMS_MAX, ServerConfig};
 use crate::http_messages::arriving::{self, response};
 use crate::http_messages::runtime::{Clock, Io, Tasks};
 use crate::http_messages::{Client, Outgoing, Target, answering, failed, http_request};
@@ -31,12 +31,7 @@ use crate::tls::Profile;
 
 pub(crate) struct Http2;
 
-const HTTP2: Profile = Profile {
-    protocol: "http2",
-    alpn: b"h2",
-    versions: TlsVersion::ALL,
-    early_data_max: EARLY_DATA_MAX,
-};
+const HTTP2: Profile = Profile::over_tcp("http2", b"h2");
 
 impl Protocol for Http2 {
     fn name(&self) -> &'static str {

@@ -69,7 +69,6 @@ pub(crate) fn queue(budget: &Budget) -> (Pieces, Arrivals) {
 
 struct Queue {
     pieces: VecDeque<Bytes>,
-    /// Their total length.
     unread: usize,
     end: Option<Result<()>>,
     reader: Option<Waker>,

@@ -1,5 +1,7 @@
 //! Software that studies used, as values of ordinary keys: one entry each in [`presets()`].
 
+use std::sync::LazyLock;
+
 use trackbed_core::parameter::{Parameter, Value};
 
 use crate::protocol::Protocol;
@@ -22,55 +24,25 @@ pub struct Preset {
 
 /// Every preset, in the order of lists.
 pub fn presets() -> &'static [Preset] {
-    &[
-        Preset {
-            name: "quic-go-2020",
-            protocols: &["http3", "mpquic", "quic"],
-            summary: "quic-go of September 2020; its flow control windows are 6 MiB from the start",
-            source: "quic-go v0.18: internal/congestion/cubic_sender.go, hybrid_slow_start.go, \
-                     internal/protocol/params.go",
-            values: &[
-                ("congestion", "reno"),
-                ("initial-window", "32"),
-                ("beta", "70 %"),
-                ("hystart", "true"),
-                ("packet-size", "1252 B"),
-                ("window", "6 MiB"),
-            ],
-        },
-        Preset {
-            name: "lksctp",
-            protocols: &["sctp"],
-            summary: "SCTP of the Linux kernel: no encapsulation, half of its default buffer as the \
-                 window",
-            source: "Linux: include/net/sctp/constants.h (timers), net/sctp/associola.c (4380 B, which \
-                     are four packets; half of rmem_default, 212992 B)",
-            values: &[
-                ("encapsulation", "none"),
-                ("rto-initial", "3 s"),
-                ("initial-window", "4"),
-                ("immediate-sack", "false"),
-                ("window", "106496 B"),
-            ],
-        },
-        Preset {
-            name: "ns-3",
-            protocols: &["mptcp", "tcp"],
-            summary: "TCP of ns-3 before 3.28: segments of 536 B and 12 B of timestamps, no SACK",
-            source: "ns-3.26: src/internet/model/tcp-socket.cc, tcp-socket-base.cc, \
-                     tcp-l4-protocol.cc",
-            values: &[
-                ("congestion", "reno"),
-                ("initial-window", "1"),
-                ("mss", "548 B"),
-                ("sack", "false"),
-                ("rto-min", "1 s"),
-                ("send-buffer", "131072 B"),
-                ("receive-buffer", "131072 B"),
-            ],
-        },
-    ]
+    &PRESETS
 }
+
+/// Each has a line for its name and its protocols, one for its summary, one for its source, and one for its
+/// values.
+static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
+    let lines: Vec<&str> =
+        include_str!("presets.txt").lines().filter(|line| !line.is_empty()).collect();
+    let pair = |(name, value): (&'static str, &'static str)| (name.trim(), value.trim());
+    let presets = lines.chunks_exact(4).map(|preset| {
+        let [head, summary, source, values] = preset else { unreachable!("there are four") };
+        let (name, protocols) = head.split_once(':').expect("a colon follows the name");
+        let protocols: Vec<&str> = protocols.split_whitespace().collect();
+        let values = values.split(',').filter_map(|value| value.split_once('=')).map(pair);
+        let values = values.collect::<Vec<_>>().leak();
+        Preset { name, protocols: protocols.leak(), summary, source, values }
+    });
+    presets.collect()
+});
 
 impl Preset {
     /// The value of a protocol's parameter, if this preset has one.

@@ -16,13 +16,12 @@ use trackbed_connection::{
 use trackbed_core::Parameter;
 use trackbed_substrate::{Host, Multipath};
 
-use crate::config::{ClientConfig, EARLY_DATA_MAX, ServerConfig, TransportParameters};
+use crate::config::{ClientConfig, ServerConfig, TransportParameters};
 use crate::parameters::{SCHEDULER_OF_LINUX, over_mptcp, over_tcp, tls};
 use crate::protocol::{Protocol, ServerHandle};
 use crate::tcp_transport::{self, TcpDialer};
 use crate::tls::Profile;
 
-/// What carries the frames.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tcp {
     Bare,
@@ -37,12 +36,7 @@ impl Tcp {
         match self {
             Tcp::Bare => Profile::bare("tcp"),
             Tcp::Multipath => Profile::bare("mptcp"),
-            Tcp::Tls => Profile {
-                protocol: "tcp+tls",
-                alpn: b"trackbed-frames/1",
-                versions: TlsVersion::ALL,
-                early_data_max: EARLY_DATA_MAX,
-            },
+            Tcp::Tls => Profile::over_tcp("tcp+tls", b"trackbed-frames/1"),
         }
     }
 

@@ -28,7 +28,7 @@ use session::Session;
 /// there may be bytes for any connection ([`next_ready`](Broker::next_ready),
 /// [`take_output`](Broker::take_output)), messages for the service
 /// ([`next_arrived`](Broker::next_arrived)), and another [`next_timeout`](Broker::next_timeout).
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Broker {
     limits: Limits,
     connections: BTreeMap<ConnectionId, Connection>,
@@ -94,22 +94,7 @@ const FEW_BYTES: usize = 16 << 10;
 impl Broker {
     /// A broker without sessions.
     pub fn new(limits: Limits) -> Broker {
-        Broker {
-            limits,
-            connections: BTreeMap::new(),
-            next_connection: 0,
-            sessions: BTreeMap::new(),
-            clients: BTreeMap::new(),
-            next_session: 0,
-            assigned: 0,
-            filters: Filters::default(),
-            retained: Retained::default(),
-            timers: BTreeSet::new(),
-            ready: VecDeque::new(),
-            service: None,
-            arrived: VecDeque::new(),
-            counters: Counters::default(),
-        }
+        Broker { limits, ..Broker::default() }
     }
 
     /// The same, with a service that gets every message that clients publish under the topic

@@ -12,7 +12,7 @@ use crate::sending::{Sending, write};
 use crate::tree::Options;
 
 /// A session (section 4.1 of version 5).
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Session {
     pub client: Arc<str>,
     pub connection: Option<ConnectionId>,
@@ -34,7 +34,6 @@ pub(super) struct Session {
     queue_weight: usize,
 }
 
-/// A message for a session.
 #[derive(Clone, Debug)]
 pub(super) struct Delivery {
     pub message: Arc<Message>,
@@ -75,20 +74,7 @@ impl Delivery {
 
 impl Session {
     pub fn new(client: Arc<str>) -> Session {
-        Session {
-            client,
-            connection: None,
-            expiry_secs: 0,
-            ends: None,
-            will: None,
-            will_due: None,
-            timer: None,
-            subscriptions: BTreeMap::new(),
-            sending: Sending::default(),
-            received: BTreeSet::new(),
-            queue: VecDeque::new(),
-            queue_weight: 0,
-        }
+        Session { client, ..Session::default() }
     }
 
     /// The time of its next event while it has no connection.

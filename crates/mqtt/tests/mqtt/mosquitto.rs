@@ -112,7 +112,6 @@ impl Peer {
         }
     }
 
-    /// Sends what there is to send.
     fn flush(&mut self) {
         self.stream.as_mut().unwrap().write_all(self.client.output()).unwrap();
         self.client.output().clear();

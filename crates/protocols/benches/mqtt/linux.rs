@@ -2,23 +2,18 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::rc::Rc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
-use trackbed_connection::{Request, Response, body};
 use trackbed_core::Time;
 use trackbed_mqtt::broker::{Broker, Flow, Limits};
 use trackbed_mqtt::client::{Client, Event, Settings};
 use trackbed_mqtt::{Message, Qos, Subscription};
-use trackbed_protocols::{ClientConfig, ServerConfig, TransportParameters, find};
-use trackbed_substrate::kernel::{Execution, Machine, Origin};
-use trackbed_substrate::now;
 
-const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+const HERE: Ipv4Addr = Ipv4Addr::LOCALHOST;
 const MESSAGES: usize = 400_000;
 const ROUNDS: usize = 3;
 
@@ -47,9 +42,6 @@ pub fn main() {
                 );
             }
         }
-    }
-    for qos in trackbed_protocols::MqttQos::ALL {
-        exchanges(*qos);
     }
 }
 
@@ -97,7 +89,7 @@ fn mosquitto() -> Option<Running> {
     );
     std::fs::write(&path, text).ok()?;
     let process = pinned(program).arg("-c").arg(&path).spawn().ok()?;
-    let address = SocketAddr::new(HERE, port);
+    let address = SocketAddr::from((HERE, port));
     for _ in 0..500 {
         if TcpStream::connect(address).is_ok() {
             return Some(Running { process, address });
@@ -227,49 +219,6 @@ impl End {
             self.client.receive(&self.buffer[..len], Time::ZERO);
         }
     }
-}
-
-/// Exchanges of 512 B each way by the protocol, both ends in one thread, 32 at once.
-fn exchanges(qos: trackbed_protocols::MqttQos) {
-    const COUNT: usize = 50_000;
-    let before = processor_seconds(std::process::id());
-    let mut seconds = 0.0;
-    let result = Execution::new(Origin::now()).run(async |machine: Machine| {
-        let protocol = find("mqtt").expect("it is registered");
-        let congestion = "reno".to_owned();
-        let mut transport = TransportParameters { congestion, ..TransportParameters::default() };
-        transport.mqtt.qos = qos;
-        let config = ServerConfig { transport: transport.clone(), ..ServerConfig::default() };
-        let echo = async |request: Request| Response { status: 200, body: request.body };
-        let service = Rc::new(echo);
-        let listen = SocketAddr::new(HERE, 0);
-        let server = protocol
-            .serve(machine.host("server", [HERE]), listen, &config, service)
-            .expect("a port");
-        let trust = server.trust().cloned();
-        let config = ClientConfig { trust, transport, ..ClientConfig::default() };
-        let dialer = protocol.dialer(machine.host("client", [HERE]), &config).expect("a dialer");
-        let connection = dialer.connect(server.local_addr()).await.expect("a connection");
-        let start = now();
-        let lane = async || {
-            for _ in 0..COUNT / 32 {
-                let request = Request::new("/echo", body::full(vec![7; 512]));
-                let response = connection.exchange(request).await.expect("an answer");
-                let answer = body::collect(response.body, 512).await.expect("its body");
-                assert_eq!(answer.len(), 512);
-            }
-        };
-        futures_util::future::join_all((0..32).map(|_| lane())).await;
-        seconds = (now() - start).as_secs_f64();
-    });
-    result.expect("no trouble");
-    let used = processor_seconds(std::process::id()) - before;
-    println!(
-        "exchanges of 512 B, QoS {}: {:.0}/s, {:.1} us of processor for each, both ends and the kernel",
-        qos.name(),
-        COUNT as f64 / seconds,
-        used * 1e6 / COUNT as f64,
-    );
 }
 
 /// The processor time that a process has used, in user and system mode (`utime` and `stime` of proc(5),

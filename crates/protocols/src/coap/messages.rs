@@ -52,7 +52,6 @@ pub(super) enum Heard {
 }
 
 impl Messages {
-    /// Those of a new peer of `host`.
     pub(super) fn new(host: &dyn Host) -> Result<Messages, String> {
         let root = match host.draw() {
             Some(root) => root,

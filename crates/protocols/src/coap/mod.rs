@@ -53,7 +53,6 @@ use crate::dtls_transport::DtlsEnd;
 use crate::parameters::{cookie, over_coap, security};
 use crate::protocol::{Protocol, ServerHandle, tls_round_trips};
 
-/// CoAP in UDP datagrams.
 pub(crate) struct Coap {
     pub(crate) is_encrypted: bool,
 }

@@ -70,14 +70,12 @@ struct Key {
     tag: Vec<u8>,
 }
 
-/// A request in blocks.
 struct Upload {
     received: u64,
     arriving: Arriving,
     response: Task<Response>,
 }
 
-/// A response in blocks.
 struct Download {
     /// `None` while a block is being produced.
     pieces: Option<Pieces>,

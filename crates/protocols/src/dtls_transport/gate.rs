@@ -26,7 +26,6 @@ pub(crate) struct Gate {
     end: DtlsEnd,
     key: hmac::Key,
     always_asks: bool,
-    /// Those under way.
     handshakes: Tally,
 }
 
@@ -44,7 +43,6 @@ pub(crate) enum Greeting {
 pub(crate) struct Admission(Option<([u8; 32], Bytes)>);
 
 impl Gate {
-    /// The admission to `end`.
     pub(crate) fn new(end: DtlsEnd, always_asks: bool) -> Result<Gate> {
         let mut secret = [0; 32];
         let drawn = end.randomness.fill(&mut secret);

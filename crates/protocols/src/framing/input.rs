@@ -53,7 +53,6 @@ impl<I: Input> Reader<I> {
         Ok(Some((path.to_owned(), priority)))
     }
 
-    /// The status of the response.
     pub(crate) async fn response(&mut self) -> Result<u16> {
         match self.next_byte().await? {
             Some(RESPONSE) => {}

@@ -29,7 +29,6 @@ pub(super) struct Frames {
     is_message: bool,
     /// What has arrived of that, or of a frame's head.
     head: Vec<u8>,
-    /// The rest of a payload.
     left: u64,
     incomplete: Incomplete,
     /// This stream's part of it.

@@ -28,7 +28,6 @@ use crate::tcp_transport::Stream;
 pub(super) struct Front {
     broker: RefCell<Broker>,
     service: Rc<dyn Service>,
-    /// The task of each connection.
     connections: RefCell<BTreeMap<ConnectionId, Seat>>,
     /// When the timer rings.
     armed: Cell<Option<Time>>,

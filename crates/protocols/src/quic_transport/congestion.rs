@@ -59,7 +59,6 @@ pub(super) struct Controllers {
 }
 
 impl Controllers {
-    /// Those that `parameters` ask for.
     pub(super) fn of(
         protocol: &'static str,
         parameters: &TransportParameters,

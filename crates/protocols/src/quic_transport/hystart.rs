@@ -52,7 +52,6 @@ impl HyStart {
         }
     }
 
-    /// The window is reduced.
     pub(super) fn on_congestion(&mut self) {
         if let Detector::PlusPlus(state) = &mut self.detector {
             state.on_congestion();

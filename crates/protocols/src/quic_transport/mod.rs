@@ -53,7 +53,6 @@ pub(crate) struct QuicDialer {
     tls: TlsClient,
     settings: Settings,
     endpoints: RefCell<BTreeMap<IpAddr, Endpoint>>,
-    /// The connection that was opened last.
     latest: RefCell<Option<WeakConnectionHandle>>,
     ledger: Option<Ledger>,
 }
@@ -164,7 +163,6 @@ impl QuicDialer {
         Ok(endpoint)
     }
 
-    /// The source address for `peer`.
     fn local_address(&self, peer: IpAddr) -> Result<IpAddr> {
         let fits = |address: &IpAddr| address.is_ipv4() == peer.is_ipv4();
         let chosen = self.local.or_else(|| self.host.addresses().into_iter().find(fits));

@@ -29,22 +29,16 @@ const SCHEDULERS: &[QuicScheduler] = &[
         name: "minrtt",
         summary: "the path with the lowest round-trip time among those with room in the congestion \
              window",
-        order: lowest_round_trip_time,
+        order: |paths, _| paths.sort_by_key(|path| (path.rtt, path.id)),
     },
     QuicScheduler {
         name: "roundrobin",
         summary: "every path in turn, if its congestion window has room",
-        order: in_turn,
+        order: |paths, last| {
+            paths.sort_by_key(|path| (last.is_some_and(|last| path.id <= last), path.id));
+        },
     },
 ];
-
-fn lowest_round_trip_time(paths: &mut [SchedulablePath], _: Option<PathId>) {
-    paths.sort_by_key(|path| (path.rtt, path.id));
-}
-
-fn in_turn(paths: &mut [SchedulablePath], last: Option<PathId>) {
-    paths.sort_by_key(|path| (last.is_some_and(|last| path.id <= last), path.id));
-}
 
 /// The ends of paths that get no data; clones share it.
 #[derive(Clone, Debug, Default)]

@@ -40,7 +40,6 @@ impl Kind {
 /// Above what IANA has given away: "TRK" and a number.
 const PPID_FIRST: u32 = u32::from_be_bytes(*b"TRK\0");
 
-/// One direction of an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Half {
     Open,

@@ -227,7 +227,6 @@ impl State {
         self.recycle(id, exchange);
     }
 
-    /// `bytes` have been read.
     pub(super) fn release(&mut self, bytes: usize) {
         self.engine().release_received(bytes);
         self.pump();

@@ -89,7 +89,6 @@ impl TlsStream {
         self.early.is_some()
     }
 
-    /// Completes the handshake of a client.
     pub(super) async fn handshake(&mut self) -> io::Result<()> {
         poll_fn(|cx| {
             ready!(self.poll_handshake(cx))?;

@@ -16,7 +16,7 @@ use rustls::{KeyLog, RootCertStore, SupportedProtocolVersion};
 use trackbed_connection::{Error, Result, Security, Step, TlsVersion};
 use trackbed_substrate::Entropy;
 
-use crate::config::{ClientConfig, ServerConfig, TlsParameters, Trust};
+use crate::config::{ClientConfig, EARLY_DATA_MAX, ServerConfig, TlsParameters, Trust};
 use crate::observer::Observer;
 pub(crate) use groups::group;
 pub(crate) use identity::Identity;
@@ -187,6 +187,10 @@ impl Profile {
     /// That of a protocol without TLS.
     pub(crate) const fn bare(protocol: &'static str) -> Profile {
         Profile { protocol, alpn: b"", versions: &[], early_data_max: 0 }
+    }
+
+    pub(crate) const fn over_tcp(protocol: &'static str, alpn: &'static [u8]) -> Profile {
+        Profile { protocol, alpn, versions: TlsVersion::ALL, early_data_max: EARLY_DATA_MAX }
     }
 
     pub(crate) fn is_bare(self) -> bool {

@@ -11,7 +11,6 @@ use trackbed_substrate::kernel::Machine;
 use crate::support::{self, *};
 use crate::traffic::{post, random};
 
-/// Runs `main` for every protocol.
 fn for_each_protocol<F: Future<Output = ()>>(main: impl Fn(&'static dyn Protocol, Machine) -> F) {
     for protocol in registry() {
         run(protocol.name(), |machine| main(*protocol, machine));

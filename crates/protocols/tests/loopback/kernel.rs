@@ -44,7 +44,6 @@ impl Track {
         protocol.serve(Arc::clone(&self.server), listen, &config, Rc::new(service)).unwrap()
     }
 
-    /// A dialer that trusts `server`.
     fn dialer(
         &self,
         protocol: &dyn Protocol,

@@ -2,9 +2,6 @@
 //! The counts follow from RFC 9293 (TCP: 1), RFC 8446 and RFC 5246 (TLS 1.3: 1, with early data
 //! 0; TLS 1.2: 2, abbreviated 1), RFC 9001 (QUIC: 1, with early data 0) and the exchange itself: 1.
 
-use Handshake::{Early, New, Resumed};
-use TlsVersion::{Tls12, Tls13};
-
 use crate::support::*;
 
 /// The link takes no time to send a packet, but QUIC's pacer does: a nanosecond for each byte.
@@ -68,7 +65,7 @@ pub fn measure(
 }
 
 fn check(name: &str, tls: Option<(TlsVersion, Handshake)>, round_trips: u32) {
-    let (version, handshake) = tls.unwrap_or((Tls13, New));
+    let (version, handshake) = tls.unwrap_or((TlsVersion::Tls13, Handshake::New));
     let cipher = CipherSuite::Aes128Gcm;
     let ends = [TlsParameters::only(version, cipher), TlsParameters::default()];
     let [_, measured] = measure(name, ends, handshake).unwrap();
@@ -79,57 +76,26 @@ fn check(name: &str, tls: Option<(TlsVersion, Handshake)>, round_trips: u32) {
     let security = tls.map(|(version, handshake)| Security {
         version,
         cipher,
-        resumed: handshake != New,
-        early_data: handshake == Early,
+        resumed: handshake != Handshake::New,
+        early_data: handshake == Handshake::Early,
     });
     assert_eq!(measured.security, security, "{case}");
 }
 
 #[test]
 fn every_protocol_takes_the_round_trips_of_its_layers() {
-    let bare = |round_trips| vec![(None, round_trips)];
-    let tls = |cases: &[(TlsVersion, Handshake, u32)]| {
-        cases.iter().map(|&(version, how, count)| (Some((version, how)), count)).collect()
-    };
-    let over_tcp: Vec<_> = tls(&[
-        (Tls13, New, 3),
-        (Tls13, Resumed, 3),
-        (Tls13, Early, 2),
-        (Tls12, New, 4),
-        (Tls12, Resumed, 3),
-    ]);
-    let quic: Vec<_> = tls(&[(Tls13, New, 2), (Tls13, Resumed, 2), (Tls13, Early, 1)]);
-    let table = [
-        // RFC 7252: a request and its response, and no handshake.
-        ("coap", bare(1)),
-        // RFC 9147 section 5: one round trip for the handshake of DTLS 1.3. RFC 6347 section 4.2: two
-        // for that of DTLS 1.2, and one for its cookie.
-        ("coap+dtls", tls(&[(Tls13, New, 2), (Tls12, New, 4)])),
-        ("http1", over_tcp.clone()),
-        ("http2", over_tcp.clone()),
-        ("http3", quic.clone()),
-        // That there may be several paths is said among the transport parameters of the handshake.
-        ("mpquic", quic.clone()),
-        // RFC 8684 section 3.1: what a connection is capable of is said in TCP's handshake.
-        ("mptcp", bare(2)),
-        // MQTT's CONNECT is answered before a request is published: CONNACK comes after 3 round trips
-        // with TLS 1.3, the first answer after 4.
-        (
-            "mqtt",
-            tls(&[(Tls13, New, 4), (Tls13, Resumed, 4), (Tls12, New, 5), (Tls12, Resumed, 4)]),
-        ),
-        ("quic", quic),
-        // RFC 9260 section 5.1: INIT and INIT ACK, then the request along with the COOKIE ECHO.
-        ("sctp", bare(2)),
-        // RFC 9147 section 5.1: one round trip more, for a handshake without a cookie.
-        ("sctp+dtls", tls(&[(Tls13, New, 3)])),
-        ("tcp", bare(2)),
-        ("tcp+tls", over_tcp),
-    ];
+    let table = include_str!("round-trips.txt").lines().filter(|line| !line.starts_with('#'));
+    let table: Vec<(&str, &str)> = table.map(|line| line.split_once(": ").unwrap()).collect();
     let names: Vec<_> = registry().iter().map(|protocol| protocol.name()).collect();
-    assert_eq!(table.each_ref().map(|(name, _)| *name)[..], names);
+    assert_eq!(table.iter().map(|(name, _)| *name).collect::<Vec<_>>(), names);
     for (name, cases) in table {
-        cases.into_iter().for_each(|(tls, round_trips)| check(name, tls, round_trips));
+        for case in cases.split(", ") {
+            let (tls, round_trips) = case.rsplit_once(' ').unwrap_or(("", case));
+            let tls = tls.split_once(' ').map(|(version, how)| {
+                (TlsVersion::from_name(version).unwrap(), Handshake::from_name(how).unwrap())
+            });
+            check(name, tls, round_trips.parse().unwrap());
+        }
     }
 }
 

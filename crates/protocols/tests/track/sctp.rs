@@ -5,15 +5,6 @@ use trackbed_core::parameter::Arguments;
 
 use crate::support::*;
 
-/// A server of SCTP and a connection to it, whose ends both have `transport`.
-async fn connect(
-    track: &Track,
-    transport: TransportParameters,
-) -> (Rc<dyn Connection>, ServerHandle) {
-    let (server, connection) = track.connected_over(protocol("sctp"), transport).await;
-    (connection, server)
-}
-
 fn carried_by(encapsulation: Encapsulation) -> TransportParameters {
     TransportParameters { encapsulation, ..TransportParameters::default() }
 }
@@ -31,7 +22,7 @@ fn packets_come_in_udp_or_by_themselves_and_fill_the_path() {
         let network = network(&lossy, &lossy, &seed);
         let ((), sent): (_, Sent) = simulate_seen(network, seed, |track| async move {
             let transport = TransportParameters { packet_len_max, ..carried_by(encapsulation) };
-            let (connection, _server) = connect(&track, transport).await;
+            let (_server, connection) = track.connected_over(protocol("sctp"), transport).await;
             echo(&*connection, 300_000, 1).await;
         });
         let sent = sent.all();
@@ -45,7 +36,8 @@ fn packets_come_in_udp_or_by_themselves_and_fill_the_path() {
 fn a_first_answer_takes_two_round_trips_over_either_carrier() {
     for &encapsulation in Encapsulation::ALL {
         let took = simulate(&clean(), |track| async move {
-            let (connection, _server) = connect(&track, carried_by(encapsulation)).await;
+            let (_server, connection) =
+                track.connected_over(protocol("sctp"), carried_by(encapsulation)).await;
             assert_eq!(now() - Time::ZERO, RTT);
             ping(&*connection).await.unwrap()
         });
@@ -59,7 +51,7 @@ fn a_first_answer_takes_two_round_trips_over_either_carrier() {
 fn a_lost_cookie_echo_costs_a_second_and_a_round_trip() {
     let up = clean().with(Loss::new(Listed::new([2])));
     let took = simulate_over([&up, &clean()], |track| async move {
-        let (connection, _server) = connect(&track, TransportParameters::default()).await;
+        let (_server, connection) = track.connected(protocol("sctp")).await;
         ping(&*connection).await.unwrap()
     });
     assert_eq!(took - Time::ZERO, RTT * 3 + Duration::from_secs(1));
@@ -71,7 +63,7 @@ fn the_window_limits_the_rate() {
     let window = 400_000;
     let rate = simulate(&fast(1_000), |track| async move {
         let transport = TransportParameters { window, ..TransportParameters::default() };
-        let (connection, _server) = connect(&track, transport).await;
+        let (_server, connection) = track.connected_over(protocol("sctp"), transport).await;
         let mut response = connection.exchange(get("/zeros?200000000")).await.unwrap();
         // Slow start is over by then.
         while now() < Time::from_millis(1_000) {
@@ -93,7 +85,7 @@ fn the_window_limits_the_rate() {
 fn a_closed_window_opens_without_delay() {
     let took = simulate(&fast(100), |track| async move {
         let transport = TransportParameters { window: 500_000, ..TransportParameters::default() };
-        let (connection, _server) = connect(&track, transport).await;
+        let (_server, connection) = track.connected_over(protocol("sctp"), transport).await;
         let mut response = connection.exchange(get("/zeros?10000000")).await.unwrap();
         let first = response.body.next().await.unwrap().unwrap().len() as u64;
         sleep(Duration::from_secs(100)).await;
@@ -111,7 +103,7 @@ fn a_closed_window_opens_without_delay() {
 fn streams_share_the_association() {
     simulate(&fast(10), |track| async move {
         let transport = TransportParameters { window: 100_000, ..TransportParameters::default() };
-        let (connection, _server) = connect(&track, transport).await;
+        let (_server, connection) = track.connected_over(protocol("sctp"), transport).await;
         let response = connection.exchange(get("/zeros?20000000")).await.unwrap();
         let large = spawn(async move { body::drain(response.body).await });
         sleep(Duration::from_secs(2)).await;
@@ -130,7 +122,7 @@ fn streams_share_the_association() {
 #[test]
 fn more_exchanges_than_streams_take_turns() {
     simulate(&fast(100), |track| async move {
-        let (connection, _server) = connect(&track, TransportParameters::default()).await;
+        let (_server, connection) = track.connected(protocol("sctp")).await;
         for _ in 0..2 {
             let all = join_all((0..1_500).map(|_| ping(&*connection))).await;
             assert!(all.iter().all(Result::is_ok));
@@ -152,7 +144,7 @@ fn one_packet_in_five_may_be_lost() {
         let seed = Seed::of_run(2, run);
         let lossy: LinkSpec = fast(20).with(Loss::bernoulli(Ratio::from_parts(1, 5)));
         simulate_on(network(&lossy, &lossy, &seed), seed, |track| async move {
-            let (connection, _server) = connect(&track, TransportParameters::default()).await;
+            let (_server, connection) = track.connected(protocol("sctp")).await;
             echo(&*connection, 100_000, run).await;
             connection.close().await;
         });
@@ -164,7 +156,7 @@ fn one_packet_in_five_may_be_lost() {
 #[test]
 fn packets_with_wrong_tags_are_ignored() {
     simulate(&clean(), |track| async move {
-        let (connection, server) = connect(&track, TransportParameters::default()).await;
+        let (server, connection) = track.connected(protocol("sctp")).await;
         ping(&*connection).await.unwrap();
         let raw = track.client.bind_udp("10.0.0.1:9".parse().unwrap()).unwrap();
         let mut rng = Seed::of_run(5, 0).stream("stray");

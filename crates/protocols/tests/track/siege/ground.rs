@@ -26,7 +26,6 @@ pub const ENDLESS: &str = "/endless";
 pub const SERVER: SocketAddr =
     SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1)), 443);
 
-/// Longer than a day.
 const LIMIT: Time = Time::from_millis(25 * 3_600_000);
 
 /// The address of the attackers.
