@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::motion::{Coordinates, Direction, Track};
+use crate::motion::{Coordinates, Direction, MotionError, Track};
 use serde::{Deserialize, Serialize};
 
 use crate::handover::HandoverError;
@@ -188,7 +188,8 @@ impl Table {
         match properties {
             Properties::Track { .. } => {}
             Properties::Range { operator, direction, range } => {
-                let direction: Direction = direction.parse().map_err(said)?;
+                let direction: Direction =
+                    direction.parse().map_err(|why: MotionError| why.to_string())?;
                 let operator = self.operator_mut(operator)?;
                 range.check(length_m, operator.rides[direction as usize])?;
                 operator.ranges[direction as usize].push(range);
@@ -224,10 +225,6 @@ impl Version {
     }
 }
 
-fn said(why: crate::motion::MotionError) -> String {
-    why.to_string()
-}
-
 fn track(place: &str, geometry: &Geometry, length_m: f64) -> Result<Track, HandoverError> {
     let refuse = |why: String| HandoverError::invalid(place, why);
     if geometry.r#type != "LineString" {
@@ -235,7 +232,7 @@ fn track(place: &str, geometry: &Geometry, length_m: f64) -> Result<Track, Hando
     }
     let points = geometry.coordinates.iter().map(|position| match position[..] {
         [longitude, latitude, ..] => Coordinates::new(latitude, longitude),
-        _ => Err(crate::motion::MotionError::new("a position needs longitude and latitude")),
+        _ => Err(MotionError::new("a position needs longitude and latitude")),
     });
     let points = points.collect::<Result<Vec<_>, _>>().map_err(|why| refuse(why.to_string()))?;
     let track = Track::through(points).map_err(|why| refuse(why.to_string()))?;

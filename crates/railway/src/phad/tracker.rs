@@ -172,7 +172,6 @@ mod tests {
         Sighting { chainage_m, distance_m: 3.0, speed_m_s: Some(80.0), age: Duration::ZERO }
     }
 
-    /// The time `seconds` after the start.
     fn at(seconds: f64) -> Time {
         Time::from_nanos((seconds * 1e9) as u64)
     }

@@ -29,7 +29,6 @@ pub struct NmeaReader {
     /// The time of day of the last position, in seconds, and the days before it.
     last: Option<f64>,
     days: i32,
-    /// The cells of the last sentences.
     cells: Vec<(String, String)>,
     rsrp_dbm: Vec<(String, f64)>,
 }
