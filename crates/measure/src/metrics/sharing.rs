@@ -37,11 +37,12 @@ fn a_share_and_an_index_follow_from_bytes_and_rates() {
         at: trackbed_core::Time::ZERO,
         event: Event::Shared { bytes: 30, bytes_of_all: 40, rates_bps: rates.to_vec() },
     };
-    let samples = |rates: &[u64]| METRICS.iter().map(|metric| (metric.compute)(&[record(rates)]));
-    let all = |rates| samples(rates).collect::<Vec<_>>();
-    assert_eq!(all(&[5, 5, 5]), [[75.0], [1.0]]);
+    let all = |rates: &[u64]| -> Vec<Vec<f64>> {
+        METRICS.iter().map(|metric| (metric.compute)(&[record(rates)])).collect()
+    };
+    assert_eq!(all(&[5, 5, 5]), [vec![75.0], vec![1.0]]);
     // (3 + 1)^2 / (2 * (9 + 1)).
-    assert_eq!(all(&[3, 1]), [[75.0], [0.8]]);
+    assert_eq!(all(&[3, 1]), [vec![75.0], vec![0.8]]);
     assert_eq!(all(&[7, 0, 0, 0])[1], [0.25]);
     assert_eq!(all(&[0, 0]), [vec![75.0], vec![]]);
 }

@@ -10,7 +10,7 @@ use trackbed_stats::Sample;
 
 use super::{FigureError, Group, Subject};
 use crate::page::distribution::Distribution;
-use crate::page::factors;
+use crate::page::{factors, words};
 use crate::plot::{Axis, Fill, Key, Look, Mark, Panel, Plot, Scale};
 
 /// Rows or curves of a panel; more become several panels.
@@ -124,7 +124,7 @@ pub(crate) fn ecdf(
             }
             marks.insert(0, Mark::Line(look, line));
         }
-        let x = Axis::new(subject.axis_name(), Scale::Data);
+        let x = Axis::new(words::axis(subject.metric), Scale::Data);
         let y = Axis::new("Samples (%)", Scale::Ends(0.0, 100.0));
         Panel { title: group.title, x, y, marks }
     });
@@ -208,7 +208,7 @@ pub(crate) fn lines(
                 }
             }
         }
-        let y = Axis::new(subject.axis_name(), Scale::Zero);
+        let y = Axis::new(words::axis(subject.metric), Scale::Zero);
         let marks = lines.into_iter().chain(whiskers).chain(marks).collect();
         Panel { title: group.title, x: Axis::new(along.name.clone(), Scale::Data), y, marks }
     });
@@ -242,7 +242,7 @@ fn rows(
             marks(*number, cell, &names[row], row as f64)
         };
         let marks = group.cells.iter().enumerate().flat_map(of_row).collect();
-        let x = Axis::new(subject.axis_name(), scale.clone());
+        let x = Axis::new(words::axis(subject.metric), scale.clone());
         let y = Axis::new("", Scale::Names(names));
         Panel { title: group.title, x, y, marks }
     });

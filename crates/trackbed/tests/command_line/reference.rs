@@ -51,6 +51,11 @@ fn page() -> String {
         ("preset keys", keys_of(&keys, "preset")),
         ("presets", presets()),
         ("links", links(&keys)),
+        ("medium", media(&keys)),
+        (
+            "groups",
+            table(COLUMNS, below(&keys, "group", 3).into_iter().map(|key| row(&key.path, key))),
+        ),
         ("environment", keys_of(&keys, "environment")),
         ("radio", keys_of(&keys, "radio")),
         ("inference", keys_of(&keys, "inference")),
@@ -146,6 +151,16 @@ fn links(keys: &[Key]) -> String {
     let keys = below(keys, "link", 2);
     let sections: Vec<String> = keys.iter().filter(|key| !is_table(key)).map(of_key).collect();
     sections.join("\n\n")
+}
+
+fn media(keys: &[Key]) -> String {
+    let of = |medium: &&Key| {
+        let rows = below(keys, &medium.path, 3).into_iter();
+        let prefix = format!("{}.", medium.path);
+        let rows = table(COLUMNS, rows.map(|key| row(key.path.trim_start_matches(&prefix), key)));
+        format!("### `[{}]`\n\n{}\n\n{rows}", medium.path, sentence(&medium.help))
+    };
+    below(keys, "medium", 2).iter().map(of).collect::<Vec<_>>().join("\n\n")
 }
 
 /// The keys of a table of the scenario.
