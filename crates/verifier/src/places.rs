@@ -1,7 +1,7 @@
 //! The positions of a batch's points in tables.
 
 use crate::arithmetic::is_zero;
-use crate::curve::{Digit, Entry, Table};
+use crate::curve::{Affine, Digit, Entry, Table};
 use crate::job::Scalars;
 
 /// An entry of a table, and whether to negate its point.
@@ -12,6 +12,12 @@ impl Place {
     #[inline(always)]
     pub(crate) const fn index(self) -> usize {
         (self.0 >> 1) as usize
+    }
+
+    /// Its point in a table in the portable form.
+    #[inline]
+    pub(crate) fn of(self, table: &Table) -> Affine {
+        table.point(self.index(), self.is_negative())
     }
 
     #[inline(always)]

@@ -4,7 +4,6 @@
 use std::sync::OnceLock;
 
 use crate::arithmetic::{FieldElement, invert_all};
-use crate::places::Place;
 
 use super::affine::finish_all;
 use super::{Affine, Digit, Jacobian, Windows};
@@ -60,17 +59,16 @@ impl Table {
         octets
     }
 
-    /// The point of a place, for a table in [`Form::Portable`].
+    /// The point of an entry, or its negative, for a table in [`Form::Portable`].
     #[inline]
-    pub(crate) fn point(&self, place: Place) -> Affine {
-        let point = self.entries[place.index()].to_affine();
-        if place.is_negative() { point.negate() } else { point }
+    pub(crate) fn point(&self, index: usize, is_negative: bool) -> Affine {
+        let point = self.entries[index].to_affine();
+        if is_negative { point.negate() } else { point }
     }
 
     /// The point of a digit, for a table in [`Form::Portable`].
     pub(crate) fn point_of(&self, window: usize, digit: Digit) -> Affine {
-        let point = self.entries[self.windows.offset_of(window) + digit.index].to_affine();
-        if digit.is_negative { point.negate() } else { point }
+        self.point(self.windows.offset_of(window) + digit.index, digit.is_negative)
     }
 }
 

@@ -37,8 +37,8 @@ pub(super) fn verify(
     for ((scalars, table), places) in jobs.iter().zip(scratch.places.chunks_exact(width)) {
         scratch.failed.push(is_zero(&scalars.u1));
         let (of_base, of_key) = places.split_at(base.windows.count());
-        scratch.points.extend(of_base.iter().map(|place| base.point(*place)));
-        scratch.points.extend(of_key.iter().map(|place| table.point(*place)));
+        scratch.points.extend(of_base.iter().map(|place| place.of(base)));
+        scratch.points.extend(of_key.iter().map(|place| place.of(table)));
     }
     let mut height = width;
     while height > 1 && height / 2 * jobs.len() >= WORTHWHILE {
