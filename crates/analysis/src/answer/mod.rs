@@ -4,6 +4,7 @@ mod artefacts;
 mod beside;
 mod beyond;
 mod cost;
+mod foresight;
 mod keeping_up;
 mod names;
 mod sentence;
@@ -31,6 +32,7 @@ fn of_section(section: &Section<'_>) -> Vec<Answer> {
     };
     texts.extend(keeping_up::sentence(section));
     texts.extend(cost::of(section));
+    texts.extend(foresight::of(section));
     texts.extend(beside::of(section, compared));
     let answer =
         |text| Answer { part: section.part.clone(), text, metric: compared.name.to_owned() };

@@ -427,3 +427,48 @@ fn a_unit_keeps_up_or_does_not() {
                     certificate verified again: 42 % of 4 cores, 31 % late.";
     assert_eq!(texts(&cells, &[]), [expected]);
 }
+
+fn with_factors(factors: Value, metrics: &[(&str, f64)]) -> CellResult {
+    let cell = ranked("quic", &[metrics[0].0], metrics);
+    CellResult { factors: serde_json::from_value(factors).unwrap(), ..cell }
+}
+
+#[test]
+fn what_foresight_buys_and_costs_is_said() {
+    let of = |foresight: &str, gap, goodput| {
+        let factors = json!({ "foresight": foresight, "scheduler": "ecf" });
+        with_factors(factors, &[("goodput_mbps", goodput), ("gap_ms", gap)])
+    };
+    let cells = [of("none", 987.0, 25.0), of("pha-d", 141.4, 24.9)];
+    let texts = texts(&cells, &[of_means("goodput_mbps", 0, 1, 0.1, [0.05, 0.2])]);
+    let expected = "Foresight on this line: pha-d shortens the longest gap of a ride from 0.99 to 0.14 s and costs 0.4 \
+                    % of goodput in 40 rides.";
+    assert_eq!(texts.last().map(String::as_str), Some(expected));
+}
+
+/// Ten warnings beside downloads; the share is that of the warnings' group.
+#[test]
+fn what_other_groups_cost_is_said_for_each_condition() {
+    let of = |protocol: &str, queue: &str, count: u32, rtt, missed, share| {
+        let factors = json!({ "group": "warning", "protocol": protocol, "queue": queue, "download_count": count });
+        let metrics =
+            [("deadline_miss_ratio", missed), ("rtt_ms", rtt), ("traffic_share_percent", share)];
+        with_factors(factors, &metrics)
+    };
+    let cells = [
+        of("http2", "codel", 0, 20.3, 0.0, 100.0),
+        of("http2", "codel", 4, 28.6, 0.0, 10.0),
+        of("quic", "codel", 0, 20.2, 0.0, 100.0),
+        of("quic", "codel", 4, 29.1, 0.0, 20.0),
+    ];
+    let less = of_means("deadline_miss_ratio", 1, 3, 0.01, [0.005, 0.02]);
+    let answers = answers(&cells, &[less]);
+    assert!(answers.iter().all(|answer| answer.part.as_deref() == Some("warning")));
+    let texts: Vec<&str> = answers.iter().map(|answer| answer.text.as_str()).collect();
+    let expected = [
+        "With download count 4 instead of 0: median round-trip time HTTP/2 28.60 ms instead of 20.30, QUIC 29.10 ms \
+         instead of 20.20.",
+        "Its share of all bytes is 10.0 % (HTTP/2, download count 4) to 20.0 % (QUIC, download count 4).",
+    ];
+    assert_eq!(texts[texts.len() - 2..], expected);
+}
