@@ -69,7 +69,6 @@ fn arrivals(records: &[Record]) -> Vec<(Time, u64)> {
     arrivals
 }
 
-/// The middles of the handovers' outages.
 fn middles(records: &[Record]) -> impl Iterator<Item = Time> {
     records.iter().filter_map(|record| match record.event {
         Event::Handover { from, until, .. } => Some(from + (until - from) / 2),

@@ -25,7 +25,6 @@ impl Message {
     }
 }
 
-/// The first answer to a message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Answer {
     pub(crate) at: Time,

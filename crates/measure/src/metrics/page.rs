@@ -44,7 +44,6 @@ pub(super) const OBJECTS: &[Metric] = metrics! {
 /// The document's index among the objects.
 const DOCUMENT: u32 = 0;
 
-/// One phone's page.
 #[derive(Default)]
 struct Page {
     objects: BTreeMap<u32, Object>,

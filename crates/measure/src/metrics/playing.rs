@@ -31,7 +31,6 @@ pub(super) const METRICS: &[Metric] = metrics! {
         "number of jumps by each viewer";
 };
 
-/// A player's counters.
 #[derive(Default)]
 struct Player {
     seeks: u32,
@@ -71,7 +70,6 @@ impl Player {
     }
 }
 
-/// The counters of every player.
 fn gather(records: &[Record]) -> BTreeMap<u32, Player> {
     let mut players: BTreeMap<u32, Player> = BTreeMap::new();
     for record in records {

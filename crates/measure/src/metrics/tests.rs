@@ -12,7 +12,6 @@ use trackbed_core::event::{Event, Record, Role};
 
 use super::*;
 
-/// Phone and message.
 type Id = (u32, u32);
 
 fn at(millis: u64, event: Event) -> Record {

@@ -72,7 +72,6 @@ impl Block {
         self.u16(code).u16(8).timestamp(nanos)
     }
 
-    /// The complete block.
     pub(super) fn finish(&mut self) -> &[u8] {
         if self.has_options {
             self.u16(END_OF_OPTIONS).u16(0);
