@@ -109,7 +109,6 @@ fn round_trips(cell: &Cell, result: &CellResult) -> Option<Check> {
     })
 }
 
-/// The name of a cell: the values of its factors.
 pub(crate) fn name(cell: &Cell) -> String {
     let names: Vec<String> = cell.factors.iter().map(|(_, value)| value.to_string()).collect();
     names.join(" ")

@@ -119,7 +119,6 @@ impl Opened {
         }
     }
 
-    /// The runs of a cell that count.
     fn of(&self, cell: u32) -> Result<Vec<RunResult>, DirectoryError> {
         let mut runs = self.runs.of(cell)?.into_owned();
         runs.retain(|run| run.run < self.document.runs && !run.is_invalid());

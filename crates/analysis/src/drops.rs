@@ -158,8 +158,9 @@ impl Trace {
                 estimate.map(|(smoothed, variation)| (smoothed, variation.max(smoothed / 2.0)));
         }
         let timeout = estimate.map_or(0.0, |(smoothed, variation)| smoothed + 4.0 * variation);
-        let is_of = |names: &[&str]| content.split('+').any(|part| names.contains(&part));
-        let (ms, rule) = if is_of(&["Initial", "0-RTT", "Handshake", "Retry", "1-RTT"]) {
+        let is_of =
+            |names: &str| content.split('+').any(|part| names.split(", ").any(|name| name == part));
+        let (ms, rule) = if is_of("Initial, 0-RTT, Handshake, Retry, 1-RTT") {
             let delay = if content == "1-RTT" { MAX_ACK_DELAY } else { Duration::ZERO };
             let (restarted, delay) = (ms(self.restarted(index, rtt)), ms(delay));
             match estimate {
@@ -177,11 +178,9 @@ impl Trace {
             }
         } else if transport == Transport::Tcp {
             (timeout.max(1e3), "RTO, RFC 6298 2.1 and 2.4")
-        } else if is_of(&DTLS_HANDSHAKE) {
+        } else if is_of(DTLS_HANDSHAKE) {
             (1e3, "first timer, RFC 9147 5.8.2")
-        } else if is_of(&["COOKIE ECHO"])
-            || (transport == Transport::Sctp && content == "DTLS data")
-        {
+        } else if is_of("COOKIE ECHO") || (transport == Transport::Sctp && content == "DTLS data") {
             // Nothing else may be sent between COOKIE ECHO and COOKIE ACK.
             (timeout.max(1e3) + ms(rtt), "T1 and a round trip, RFC 9260 5.1")
         } else if transport == Transport::Sctp {
@@ -203,19 +202,8 @@ const FIRST_PTO_MS: f64 = 3.0 * 333.0;
 /// RFC 9000 section 18.2.
 const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
 
-const DTLS_HANDSHAKE: [&str; 11] = [
-    "ClientHello",
-    "HelloRetryRequest",
-    "HelloVerifyRequest",
-    "ServerHello",
-    "Certificate",
-    "ServerKeyExchange",
-    "ServerHelloDone",
-    "ClientKeyExchange",
-    "ChangeCipherSpec",
-    "Finished",
-    "encrypted handshake",
-];
+const DTLS_HANDSHAKE: &str = "ClientHello, HelloRetryRequest, HelloVerifyRequest, ServerHello, Certificate, \
+     ServerKeyExchange, ServerHelloDone, ClientKeyExchange, ChangeCipherSpec, Finished, encrypted handshake";
 
 fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3

@@ -31,7 +31,6 @@ impl Baseline {
         Baseline { marks: of.into_iter().flat_map(|baseline| baseline.marks).collect() }
     }
 
-    /// Whether a cell is a baseline.
     pub(crate) fn marks(&self, cells: &Cells<'_>, cell: usize) -> bool {
         let is = |(factor, value): &(String, String)| cells.get(cell).factor_text(factor) == *value;
         self.marks.iter().any(is)

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use trackbed_measure::results::{CellResult, Document, RunResult, factor_names};
 
-/// The cells of a document with their runs.
 pub(crate) struct Cells<'a> {
     pub(crate) document: &'a Document,
     /// The factors, in the order of the document.
@@ -39,7 +38,6 @@ impl<'a> Cells<'a> {
         &self.document.cells[cell]
     }
 
-    /// The samples of a metric in each run of a cell.
     pub(crate) fn values(&self, cell: usize, metric: &str) -> Vec<Option<&'a [f64]>> {
         let of = |run: &Option<&'a Samples>| {
             run.and_then(|samples| samples.get(metric)).map(Vec::as_slice)
@@ -47,12 +45,10 @@ impl<'a> Cells<'a> {
         self.runs[cell].iter().map(of).collect()
     }
 
-    /// Whether a metric has values in a cell.
     pub(crate) fn has(&self, cell: usize, metric: &str) -> bool {
         self.values(cell, metric).iter().flatten().any(|values| !values.is_empty())
     }
 
-    /// The names of all metrics that have values.
     pub(crate) fn metrics(&self) -> BTreeSet<&'a str> {
         let maps = self.runs.iter().flatten().flatten();
         maps.flat_map(|samples| samples.keys().map(String::as_str)).collect()

@@ -48,7 +48,6 @@ impl Sentence<'_> {
     }
 }
 
-/// The connections of a run with messages.
 fn connections(cell: &CellResult) -> f64 {
     let summary = cell.metrics.get("handshake_ms").filter(|_| mean(cell, "rtt_ms") > 0.0);
     summary.map_or(0.0, |summary| summary.samples as f64 / f64::from(summary.n.max(1)))

@@ -12,7 +12,6 @@ use crate::groups::SECTIONS;
 #[derive(Clone, Debug)]
 pub struct Names<'a> {
     document: &'a Document,
-    /// The factors in which they differ.
     varying: Vec<String>,
     /// The factors that are the same in the group, but not in the whole section.
     condition: Vec<String>,

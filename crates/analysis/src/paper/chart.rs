@@ -51,7 +51,6 @@ pub(super) fn chart(
     Ok(Chart { number, title, x, metric, curves })
 }
 
-/// A point for each cell of the curve.
 fn of_cells(
     figure: &ReferenceFigure,
     on_it: &Selector,

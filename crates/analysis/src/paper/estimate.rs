@@ -7,7 +7,6 @@ use super::reference::{ReferenceStatement, Selector};
 use super::verdict::Found;
 use crate::aggregate::run_means;
 
-/// The runs of a campaign.
 pub(super) struct Ours<'a> {
     pub counted: Counted<'a>,
 }

@@ -8,7 +8,6 @@ use trackbed_measure::timeline::{self, Timeline};
 use super::reference::{OverTime, ReferenceCurve};
 use super::statement::{Chart, Curve, Point};
 
-/// The x axis.
 pub(super) const SECONDS: &str = "time_s";
 
 /// The charts, without the curves of missing cells.

@@ -98,7 +98,6 @@ impl Unknowns {
             .collect()
     }
 
-    /// The statements as they read in a setting.
     fn statements_in(&self, choice: &Choice) -> Vec<ReferenceStatement> {
         let mut all: Vec<ReferenceStatement> =
             self.reference.statement.iter().flat_map(ReferenceStatement::each).collect();

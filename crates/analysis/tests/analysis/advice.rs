@@ -13,7 +13,6 @@ use trackbed_stats::{Looks, look_error};
 /// The samples of a run: a metric and its values.
 type Samples<'a> = &'a [(&'a str, Vec<f64>)];
 
-/// Results under construction.
 #[derive(Default)]
 struct Results {
     cells: Vec<CellResult>,

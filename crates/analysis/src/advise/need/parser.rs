@@ -8,7 +8,6 @@ use super::token::{Token, What, tokens};
 use super::unit::Units;
 use super::{Names, NeedError};
 
-/// Parses a complete need.
 pub(super) fn parse(text: &str, names: &Names) -> Result<Need, NeedError> {
     let tokens = tokens(text)?;
     let mut parser = Parser { text, names, tokens: &tokens, at: 0 };

@@ -3,21 +3,9 @@ use trackbed_stats::Statistic;
 use super::*;
 
 fn names() -> Names {
-    Names::new(
-        [
-            "rtt_ms",
-            "cpu_percent",
-            "fps",
-            "lost_count",
-            "throughput_mbps",
-            "memory_bytes",
-            "deadline_miss_ratio",
-            "completion_ms",
-            "client_cpu_ms",
-            "server_cpu_ms",
-        ],
-        ["plt_ms"],
-    )
+    const METRICS: &str = "rtt_ms cpu_percent fps lost_count throughput_mbps memory_bytes \
+                           deadline_miss_ratio completion_ms client_cpu_ms server_cpu_ms";
+    Names::new(METRICS.split(' '), ["plt_ms"])
 }
 
 fn parse(text: &str) -> Need {
@@ -119,9 +107,7 @@ fn no_text_breaks_the_parser() {
     for text in ["(".repeat(900), "(".repeat(100_000), "x".repeat(1_000), "rtt ".repeat(200)] {
         assert!(Need::parse(&text, &names()).is_err());
     }
-    let pieces = [
-        "rtt", "p99", "<", ">=", "5", "ms", "and", "or", "(", ")", "baseline", "%", "of", "é", ".",
-    ];
+    let pieces: Vec<&str> = "rtt p99 < >= 5 ms and or ( ) baseline % of é .".split(' ').collect();
     // Every sequence of four pieces, with and without spaces.
     let count = pieces.len();
     for index in 0..count.pow(4) {

@@ -10,7 +10,6 @@ pub(super) struct Token<'a> {
     pub(super) place: (usize, usize),
 }
 
-/// The kinds of tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum What<'a> {
     /// A name, a unit or a keyword.
@@ -42,7 +41,8 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, NeedError> {
             '<' | '>' | '=' | '≤' | '≥' => relation(&text[at..]),
             _ if first.is_ascii_digit() || first == '.' => number(text, at)?,
             _ if is_word(first) => {
-                let len = text[at..].find(|c| !is_inside(c)).unwrap_or(text.len() - at);
+                let goes_on = |c: char| is_word(c) || c.is_ascii_digit() || matches!(c, '.' | '-');
+                let len = text[at..].find(|c| !goes_on(c)).unwrap_or(text.len() - at);
                 (What::Word(&text[at..at + len]), len)
             }
             other => {
@@ -96,10 +96,6 @@ fn number(text: &str, at: usize) -> Result<(What<'_>, usize), NeedError> {
 /// Whether a word can start with this character: units such as `%`, `/s` and `°C` are words.
 fn is_word(c: char) -> bool {
     c.is_alphabetic() || matches!(c, '%' | '/' | '°' | '_' | '*' | '×' | 'µ')
-}
-
-fn is_inside(c: char) -> bool {
-    is_word(c) || c.is_ascii_digit() || matches!(c, '.' | '-')
 }
 
 /// No need written by a person is longer.

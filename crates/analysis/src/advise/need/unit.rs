@@ -44,7 +44,6 @@ impl Units {
         self.known().find(|(name, _)| name.to_lowercase() == wanted).map(|(_, factor)| factor)
     }
 
-    /// The spellings, for messages.
     pub(super) fn names(&self) -> String {
         self.known().map(|(name, _)| name).collect::<Vec<_>>().join(", ")
     }

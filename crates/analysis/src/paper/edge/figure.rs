@@ -44,7 +44,6 @@ pub struct Place {
     pub cipher: String,
 }
 
-/// A quantity in a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Observation {
     pub(super) place: Place,

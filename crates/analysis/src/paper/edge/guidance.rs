@@ -10,7 +10,6 @@ use crate::number::{dash, short};
 
 /// A recommendation, and the verdict of observations on it.
 pub(super) struct Advice {
-    /// What the study recommends.
     pub(super) text: &'static str,
     /// How it is interpreted in terms of figures.
     pub(super) reading: &'static str,
@@ -40,7 +39,6 @@ struct Guidance {
     claims: &'static [Claim],
 }
 
-/// The rivals of a recommended setting.
 enum Rivals {
     /// The other protocols, with the same cipher.
     Protocols,
@@ -174,7 +172,6 @@ impl Claim {
         observations.iter().filter(fits).collect()
     }
 
-    /// Whether one is significantly better than the other.
     fn is_better(&self, one: &Observation, other: &Observation) -> bool {
         let (less, more) = if self.less_is_better { (one, other) } else { (other, one) };
         less.high.zip(more.low).is_some_and(|(high, low)| high < low)

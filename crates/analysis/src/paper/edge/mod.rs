@@ -203,7 +203,6 @@ const ANSWERED: &str = "answer_rate_hz";
 /// Maximum number of counterexamples listed.
 const AGAINST_MAX: usize = 3;
 
-/// The statistics that the study prints.
 const STATISTICS: [Statistic; 4] = [
     Statistic::Mean,
     Statistic::Quantile(0.5),
