@@ -4,16 +4,12 @@ use trackbed_measure::results::{Document, MIN_RUNS};
 
 use crate::cells::interval;
 use crate::number::Decimals;
-use crate::table::{Align, Table};
+use crate::table::Table;
 
 /// A row for each metric of each cell, with its distribution.
 pub(crate) fn table(document: &Document) -> Table {
-    let titles = ["cell", "metric", "mean", "95 % CI"];
-    let titles = titles.into_iter().chain(["p50", "p95", "p99", "min", "max", "n", "samples"]);
-    let mut table = Table::new(titles.map(|title| match title {
-        "metric" => (title, Align::Left),
-        _ => (title, Align::Right),
-    }));
+    let mut table =
+        Table::titled(">cell|metric|>mean|>95 % CI|>p50|>p95|>p99|>min|>max|>n|>samples");
     for (index, cell) in document.cells.iter().enumerate() {
         for (name, summary) in &cell.metrics {
             let s = summary;

@@ -149,7 +149,6 @@ fn describe_window(window: &Window, is_multipath: bool) -> String {
 const BEFORE: usize = 6;
 const AFTER: usize = 5;
 
-/// A packet in a line.
 fn describe(sent: &Sent) -> String {
     let mut text = format!("{:>10.3} ms  {}", millis(sent), way(sent.direction));
     if sent.link > 0 {

@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use trackbed_measure::drops::{DropVerdict, DropsCell, DropsDocument, Pattern};
 
 use crate::plot::{Axis, Fill, Key, Look, Mark, Panel, Plot, Scale, escaped};
-use crate::table::{Align, Table};
+use crate::table::Table;
 use crate::words::written;
 
 /// Renders the document for the terminal.
@@ -29,15 +29,7 @@ fn write_cell(document: &DropsDocument, cell: &DropsCell, out: &mut String) -> f
          {trials}\n",
         packets.len()
     )?;
-    let mut table = Table::new([
-        ("packet", Align::Left),
-        ("sent at\nms", Align::Right),
-        ("size\nB", Align::Right),
-        ("later\nms", Align::Right),
-        ("given\nms", Align::Right),
-        ("by", Align::Left),
-        ("verdict", Align::Left),
-    ]);
+    let mut table = Table::titled("packet|>sent at\nms|>size\nB|>later\nms|>given\nms|by|verdict");
     let (mut hidden, mut pairs_hidden) = (0, 0);
     let mut pairs: Vec<&Pattern> = Vec::new();
     for pattern in patterns {
@@ -152,7 +144,6 @@ pub fn svg(document: &DropsDocument) -> String {
 const IN_TIME: Look = Look { colour: 0, dash: 0 };
 const RED: Look = Look { colour: 1, dash: 0 };
 
-/// Bars of the packets of a cell.
 fn singles(cell: &DropsCell) -> Panel {
     let singles: Vec<&Pattern> =
         cell.patterns.iter().filter(|one| one.packets.len() == 1).collect();

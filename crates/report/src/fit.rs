@@ -17,12 +17,7 @@ pub fn render(document: &FitDocument) -> String {
 
 fn write_all(document: &FitDocument, out: &mut String) -> fmt::Result {
     writeln!(out, "{}\n", document.answer)?;
-    let mut figures = Table::new([
-        ("figure", Align::Left),
-        ("nearest", Align::Right),
-        ("in the settings below", Align::Right),
-        ("standard error", Align::Right),
-    ]);
+    let mut figures = Table::titled("figure|>nearest|>in the settings below|>standard error");
     for (index, figure) in document.figures.iter().enumerate() {
         let values = document.settings.iter().filter_map(|setting| setting.figures[index]);
         let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
@@ -38,12 +33,7 @@ fn write_all(document: &FitDocument, out: &mut String) -> fmt::Result {
         ]);
     }
     writeln!(out, "{figures}")?;
-    let mut keys = Table::new([
-        ("key", Align::Left),
-        ("searched", Align::Left),
-        ("found", Align::Left),
-        ("share of the range", Align::Right),
-    ]);
+    let mut keys = Table::titled("key|searched|found|>share of the range");
     for key in &document.keys {
         let share = format!("{:.0} %", key.share * 100.0);
         keys.row([key.key.clone(), key.over.clone(), found(key), share]);

@@ -27,6 +27,14 @@ impl Table {
         Table { columns, rows: Vec::new() }
     }
 
+    /// The same by titles with `|` between them; those of numbers begin with `>`.
+    pub(crate) fn titled(titles: &str) -> Table {
+        Table::new(titles.split('|').map(|title| match title.strip_prefix('>') {
+            Some(title) => (title, Align::Right),
+            None => (title, Align::Left),
+        }))
+    }
+
     /// Adds a row. Each cell is shown on one line, with control characters escaped.
     ///
     /// # Panics
@@ -98,7 +106,6 @@ impl Table {
         )
     }
 
-    /// The titles, with the alignment of each column.
     pub(crate) fn columns(&self) -> &[(String, Align)] {
         &self.columns
     }

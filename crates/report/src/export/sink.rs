@@ -11,7 +11,6 @@ pub(super) trait Sink {
     /// Writes a row with a value for each column, null where there is none.
     fn row(&mut self, row: Vec<Value>) -> io::Result<()>;
 
-    /// Completes the table.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 

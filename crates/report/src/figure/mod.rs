@@ -162,7 +162,6 @@ impl<'a> Subject<'a> {
 /// Points of a distribution function.
 const POINTS_MAX: usize = 300;
 
-/// The cells of a panel.
 pub(crate) struct Group<'a> {
     pub title: String,
     cells: Vec<(u32, &'a CellResult)>,

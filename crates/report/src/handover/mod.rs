@@ -6,7 +6,7 @@ mod svg;
 use trackbed_railway::handover::{HandoverError, Lookup, Range, Table};
 use trackbed_railway::motion::Direction;
 
-use crate::table::{Align, Table as TextTable};
+use crate::table::Table as TextTable;
 
 pub use drive::drive_svg;
 pub use svg::svg;
@@ -17,18 +17,8 @@ pub use svg::svg;
 /// # Errors
 /// If the table has no such operator.
 pub fn ranges(table: &Table, operators: &[String]) -> Result<String, HandoverError> {
-    let titles = [
-        ("operator", Align::Left),
-        ("direction", Align::Left),
-        ("from km", Align::Right),
-        ("to km", Align::Right),
-        ("length m", Align::Right),
-        ("rides", Align::Right),
-        ("share %", Align::Right),
-        ("age", Align::Right),
-        ("", Align::Left),
-    ];
-    let mut rows = TextTable::new(titles);
+    let mut rows =
+        TextTable::titled("operator|direction|>from km|>to km|>length m|>rides|>share %|>age|");
     for operator in operators {
         for direction in Direction::BOTH {
             let used = Lookup::new(table, operator, direction)?;

@@ -214,7 +214,6 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The script's data.
 #[derive(Serialize)]
 struct Data<'a> {
     /// Downloads are named after it.

@@ -19,7 +19,6 @@ pub(crate) fn name_and_unit(metric: &str) -> (String, &'static str) {
     (if written.is_some() { name } else { metric }.replace('_', " "), written.unwrap_or("number"))
 }
 
-/// A metric with its unit in one text.
 pub(crate) fn metric(name: &str) -> String {
     let (name, unit) = name_and_unit(name);
     format!("{name} ({unit})")

@@ -81,7 +81,6 @@ fn readable(name: &str, unit: &str, most: f64) -> (f64, String) {
     }
 }
 
-/// How a curve is drawn.
 struct Marked {
     look: Look,
     is_marked: bool,

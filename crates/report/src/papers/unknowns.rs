@@ -5,7 +5,7 @@ use std::fmt::{self, Write as _};
 use trackbed_analysis::paper::{StatementOver, Unknowns, UnknownsDocument};
 
 use crate::number::plural;
-use crate::table::{Align, Table};
+use crate::table::Table;
 use crate::words::{lines, written};
 
 /// Renders the document of settings that were tried, for a terminal of `width` characters.
@@ -20,7 +20,7 @@ fn write_all(
     out: &mut String,
 ) -> fmt::Result {
     lines(&document.answer, width).iter().try_for_each(|line| writeln!(out, "{line}"))?;
-    let mut given = Table::new([("the study gives", Align::Left), ("where", Align::Left)]);
+    let mut given = Table::titled("the study gives|where");
     unknowns.given().iter().for_each(|one| given.row([one.says.clone(), one.source.clone()]));
     writeln!(out, "\n{given}")?;
     for unknown in unknowns.all() {

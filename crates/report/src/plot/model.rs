@@ -139,7 +139,6 @@ impl Look {
     }
 }
 
-/// The number of markers.
 pub(super) const MARKERS: usize = 6;
 
 /// What is inside an outline.

@@ -101,7 +101,6 @@ impl Scene {
     }
 }
 
-/// Paints the path that was drawn.
 fn show(paint: &Paint, content: &mut Content) {
     let parts = |tone: Tone| tone.rgb().map(|part| f32::from(part) / 255.0);
     if let Some([r, g, b]) = paint.fill.map(parts) {

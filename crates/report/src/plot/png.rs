@@ -134,7 +134,6 @@ fn ink([red, green, blue]: [u8; 3]) -> Ink<'static> {
     ink
 }
 
-/// Draws the outline of a glyph.
 struct Outline(PathBuilder);
 
 impl OutlinePen for Outline {

@@ -6,7 +6,7 @@ use trackbed_measure::results::{CellResult, Document, VIRTUAL};
 use super::{Page, tables};
 use crate::number::{plural, significant};
 use crate::page::ranks::Outlying;
-use crate::table::{Align, Table};
+use crate::table::Table;
 use crate::words::numbered;
 
 /// Reasons listed per cell; the rest are counted.
@@ -95,11 +95,9 @@ pub(super) fn outlying(page: &Page<'_>) -> Markup {
 
 fn outlying_table(page: &Page<'_>) -> Table {
     let can_replay = can_replay(page);
-    let right = ["cell", "run"].map(|title| (title, Align::Right));
-    let values = ["value", "median of the cell"].map(|title| (title, Align::Right));
-    let again = can_replay.then_some(("replay with", Align::Left));
-    let metric = ("metric", Align::Left);
-    let mut table = Table::new(right.into_iter().chain([metric]).chain(values).chain(again));
+    let titles = ">cell|>run|metric|>value|>median of the cell";
+    let again = if can_replay { "|replay with" } else { "" };
+    let mut table = Table::titled(&format!("{titles}{again}"));
     for one in page.outlying.iter().take(OUTLYING_MAX) {
         let Outlying { cell, run, metric, value, median } = one;
         let mut row = vec![cell.to_string(), run.to_string(), (*metric).to_owned()];

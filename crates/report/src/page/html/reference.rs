@@ -24,7 +24,6 @@ pub(super) fn all_metrics(document: &Document) -> Markup {
     }
 }
 
-/// Definitions of the metrics that occur.
 pub(super) fn definitions(document: &Document) -> Markup {
     let names: BTreeSet<&str> =
         document.cells.iter().flat_map(|cell| cell.metrics.keys().map(String::as_str)).collect();
