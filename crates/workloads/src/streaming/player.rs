@@ -6,7 +6,7 @@ use trackbed_core::Time;
 use trackbed_core::event::Playback;
 
 /// When a player starts to play, and how much it buffers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Buffering {
     /// The buffered media needed to start playing: at first, after a jump, after a rebuffering.
     pub startup: Duration,
@@ -20,7 +20,7 @@ pub(super) struct Buffering {
 ///
 /// After every change, call [`Player::next_wake`] and [`Player::wanted`] again, and call
 /// [`Player::advance`] at the next wake at the latest.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Player {
     buffering: Buffering,
     /// The media's length in pieces; after the last one comes the first.
@@ -38,16 +38,7 @@ pub(super) struct Player {
 impl Player {
     /// A player at the start of media of `length` pieces, at least one.
     pub fn new(buffering: Buffering, length: u32) -> Player {
-        Player {
-            buffering,
-            length,
-            is_playing: false,
-            has_ended: false,
-            buffered: Duration::ZERO,
-            played: Duration::ZERO,
-            updated: Time::ZERO,
-            next: 0,
-        }
+        Player { buffering, length, ..Player::default() }
     }
 
     /// The time of the next event without other calls: the buffer is empty, there is room for

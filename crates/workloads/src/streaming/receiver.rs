@@ -147,7 +147,6 @@ impl Receiver {
         self.closing
     }
 
-    /// Begins what waits for a connection.
     fn begin(&mut self) {
         if let (Link::Open(line), Some(fetch)) = (&self.link, &mut self.fetch) {
             let (line, progress) = (Rc::clone(line), Rc::clone(&self.progress));

@@ -222,7 +222,6 @@ fn files(folder: &Path) -> Result<Vec<File>, String> {
     }
 }
 
-/// The path of media in URLs.
 const ROOT: &str = "/media/";
 
 /// The number of different sizes of generated pieces of one resolution.
@@ -231,7 +230,6 @@ const STEPS: u64 = 9;
 /// The maximum size of a piece, which is read as a whole.
 const PIECE_BYTES_MAX: u64 = 256_000_000;
 
-/// A day of media.
 pub(super) const PIECES_MAX: u32 = 86_400;
 
 /// Answers `/media/{resolution}/{piece}` with the piece, anything else with 404.

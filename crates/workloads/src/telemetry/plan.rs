@@ -143,7 +143,6 @@ fn size(arguments: &Arguments, parameter: &'static str, min: u64) -> Result<u64,
 /// The value of `loop` with which a message waits for the answer to the one before.
 pub(super) const CLOSED: &str = "closed";
 
-/// The limit of a simulation.
 const DURATION_MAX: Duration = Duration::from_secs(86_400);
 
 const PHONES_MAX: u32 = 10_000;

@@ -216,7 +216,6 @@ fn path(index: usize, url: &str) -> String {
     format!("/{index}-{}", if last.is_empty() { "index" } else { &last })
 }
 
-/// What leads to object `index`.
 fn found(all: &[Recorded], index: usize) -> Option<Found> {
     let recorded = &all[index];
     if let Some(by) = redirect(all, index).or_else(|| initiator(all, index)) {

@@ -7,32 +7,18 @@ use super::*;
 /// Begins `ms` after ten o'clock, waits 100 ms for its first byte and ends after 200 ms. A path is
 /// one of `https://example.test`.
 fn entry(ms: u32, url: &str, kind: &str, mime: &str, bytes: i64) -> Value {
-    let url = full(url);
-    json!({
-        "pageref": "page_1",
-        "_initiator": { "type": "other" },
-        "_priority": "VeryHigh",
-        "_resourceType": kind,
-        "cache": {},
-        "connection": "443",
-        "startedDateTime": format!("2024-05-01T10:00:{:02}.{:03}Z", ms / 1_000, ms % 1_000),
-        "time": 200.0,
-        "request": {
-            "method": "GET", "url": url, "httpVersion": "http/2.0", "headers": [],
-            "queryString": [], "cookies": [], "headersSize": -1, "bodySize": 0
-        },
-        "response": {
-            "status": 200, "statusText": "", "httpVersion": "http/2.0", "headers": [],
-            "cookies": [], "redirectURL": "", "headersSize": -1, "bodySize": bytes,
-            "_transferSize": bytes + 150, "_error": null,
-            "content": { "size": 3 * bytes, "mimeType": mime, "compression": 2 * bytes }
-        },
-        "serverIPAddress": "203.0.113.7",
-        "timings": {
-            "blocked": 2.0, "dns": -1, "ssl": -1, "connect": -1, "send": 0.5, "wait": 97.5,
-            "receive": 100.0, "_blocked_queueing": 1.5
-        }
-    })
+    let begin = format!("2024-05-01T10:00:{:02}.{:03}Z", ms / 1_000, ms % 1_000);
+    let content = json!({ "size": 3 * bytes, "mimeType": mime, "compression": 2 * bytes });
+    let fields = [
+        ("/_resourceType", json!(kind)),
+        ("/startedDateTime", json!(begin)),
+        ("/request/url", json!(full(url))),
+        ("/response/bodySize", json!(bytes)),
+        ("/response/_transferSize", json!(bytes + 150)),
+        ("/response/content", content),
+    ];
+    let entry = serde_json::from_str(include_str!("tests/entry.json")).unwrap();
+    fields.into_iter().fold(entry, |entry, (pointer, value)| with(entry, pointer, value))
 }
 
 fn full(url: &str) -> String {
@@ -46,16 +32,8 @@ fn found_in(by: &str, entry: Value) -> Value {
 }
 
 fn archive(entries: &[Value]) -> Value {
-    json!({ "log": {
-        "version": "1.2",
-        "creator": { "name": "WebInspector", "version": "537.36" },
-        "pages": [
-            { "startedDateTime": "2024-05-01T10:00:00.000Z", "id": "page_1",
-              "title": "https://example.test/", "pageTimings": { "onLoad": 900.0 } },
-            { "startedDateTime": "2024-05-01T10:01:00.000Z", "id": "page_2", "title": "" }
-        ],
-        "entries": entries
-    } })
+    let archive = serde_json::from_str(include_str!("tests/archive.json")).unwrap();
+    with(archive, "/log/entries", json!(entries))
 }
 
 fn page(entries: &[Value]) -> Page {
