@@ -160,7 +160,6 @@ impl Packet {
     }
 }
 
-/// What a test does with each packet.
 pub(crate) type Hook = Box<dyn FnMut(&mut Packet) + Send>;
 
 /// The link `inner` behind hooks, which see a packet one after the other.

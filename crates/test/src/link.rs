@@ -165,7 +165,6 @@ impl Link {
         self.names.clone().unwrap_or_else(|| ["a", "b"].map(|name| format!("{name}{suffix}")))
     }
 
-    /// Forward and backward.
     pub(crate) fn directions(&self) -> [LinkSpec; 2] {
         [self.spec(), self.backward.as_deref().unwrap_or(self).spec()]
     }

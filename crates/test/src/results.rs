@@ -170,7 +170,6 @@ impl Recorder {
     }
 }
 
-/// The place of an item in a list, at the end if it is new.
 fn place<T: Clone + PartialEq>(list: &mut Vec<T>, item: &T) -> u32 {
     let known = list.iter().position(|other| other == item);
     known.unwrap_or_else(|| {

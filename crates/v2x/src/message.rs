@@ -178,7 +178,6 @@ fn take_signer(bytes: &[u8]) -> Result<(Signer<'_>, &[u8]), Refusal> {
     }
 }
 
-/// The application that `value` names.
 pub(crate) fn psid(value: &Value) -> u64 {
     value.integer("psid").unwrap_or_default().unsigned_abs()
 }
