@@ -12,20 +12,10 @@ pub struct Row {
     verdict: String,
 }
 
-const TITLES: [&str; 12] = [
-    "traffic",
-    "path",
-    "cell",
-    "metric",
-    "virtual",
-    "kernel",
-    "n",
-    "ratio",
-    "interval",
-    "with computing",
-    "correlation",
-    "verdict",
-];
+const HEAD: &str = "\
+| traffic | path | cell | metric | virtual | kernel | n | ratio | interval | with computing | correlation | verdict |
+| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |
+";
 
 pub fn row(case: &Case, cell: &Value) -> Row {
     let number = |key: &str| cell[key].as_f64().unwrap_or(f64::NAN);
@@ -86,11 +76,7 @@ fn interval([low, high]: [f64; 2]) -> String {
 /// The rows as a table in Markdown.
 pub fn table(rows: &[Row]) -> String {
     let line = |columns: &[String]| format!("| {} |\n", columns.join(" | "));
-    let mut text = line(&TITLES.map(str::to_owned));
-    text.push_str(&line(&TITLES.map(|title| match title {
-        "traffic" | "path" | "cell" | "metric" | "verdict" => "---".to_owned(),
-        _ => "---:".to_owned(),
-    })));
+    let mut text = HEAD.to_owned();
     rows.iter().for_each(|row| text.push_str(&line(&row.columns)));
     text
 }

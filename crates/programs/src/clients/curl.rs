@@ -71,21 +71,13 @@ impl ClientProgram for Curl {
             _ => "--http2",
         };
         let Visit { address, port, name, .. } = visit;
-        let mut arguments: Vec<OsString> = vec![
-            // This must come first, so that the user's .curlrc is not read.
-            "--disable".into(),
-            version.into(),
-            "--silent".into(),
-            "--show-error".into(),
-            "--noproxy".into(),
-            "*".into(),
-            "--resolve".into(),
-            format!("{name}:{port}:{address}").into(),
-            "--cacert".into(),
-            visit.certificate.clone().into(),
-            "--write-out".into(),
-            "%{json}\n".into(),
-        ];
+        // --disable must come first, so that the user's .curlrc is not read.
+        let words = format!(
+            "--disable {version} --silent --show-error --noproxy * --resolve {name}:{port}:{address} --cacert"
+        );
+        let mut arguments: Vec<OsString> = words.split_whitespace().map(OsString::from).collect();
+        arguments.extend([visit.certificate.clone().into(), "--write-out".into()]);
+        arguments.push("%{json}\n".into());
         for wanted in visit.wanted {
             arguments.extend(["--output", "/dev/null"].map(OsString::from));
             arguments.push(visit.url(&wanted.path).into());

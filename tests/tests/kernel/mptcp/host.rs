@@ -124,7 +124,6 @@ impl Host {
         }
     }
 
-    /// Drains the connection and runs the application.
     fn work(&mut self, now: Time) {
         let Some(connection) = &mut self.connection else { return };
         while let Some(request) = connection.poll_join() {
@@ -132,36 +131,18 @@ impl Host {
             connection.join(now, &request, self.next_port, isn, nonce);
             self.next_port += 1;
         }
-        let mut socket = Socket { connection, now, outgoing: &mut self.outgoing };
-        socket.drain();
-        if socket.connection.is_established() || self.app.report.opened_at.is_some() {
-            self.app.step(now, &mut socket);
-        } else if let Some(error) = socket.connection.error() {
-            self.app.fail(now, error.into());
-        }
-        if !self.app.is_done() {
+        self.step(now);
+        if let Some(connection) = self.connection.as_ref().filter(|_| !self.app.is_done()) {
             self.paths = connection.paths().collect();
         }
-        let quiet = matches!(connection.state(), State::TimeWait | State::Closed);
-        if self.app.is_done() && quiet {
-            self.report();
-        }
+        self.settle(false);
     }
 
-    fn report(&mut self) {
-        let Some(connection) = &self.connection else { return };
-        if !std::mem::replace(&mut self.reported, true) {
-            // The listener is closed once a case is given up.
-            let _ = self.ends.send(Ended {
-                report: self.app.report.clone(),
-                state: connection.state(),
-                error: connection.error(),
-                stats: Counts {
-                    multipath: connection.multipath_stats(),
-                    timeouts: connection.stats().timeouts,
-                    paths: self.paths.clone(),
-                },
-            });
+    fn stats(&self, connection: &MultipathConnection) -> Counts {
+        Counts {
+            multipath: connection.multipath_stats(),
+            timeouts: connection.stats().timeouts,
+            paths: self.paths.clone(),
         }
     }
 }
@@ -197,14 +178,6 @@ impl Resident for Host {
         let deed = self.deeds.first().map(|(at, _)| Time::ZERO + *at);
         let timers = [connection.poll_timeout(), self.app.next_wake(), deed];
         timers.into_iter().flatten().min()
-    }
-}
-
-/// Unfinished connections are reported too.
-impl Drop for Host {
-    fn drop(&mut self) {
-        self.app.fail(Time::ZERO, Failure::Stalled);
-        self.report();
     }
 }
 

@@ -79,33 +79,13 @@ impl Host {
         }
     }
 
-    /// Drains the connection and runs the application.
     fn work(&mut self, time: Time) {
-        let Some(connection) = &mut self.connection else { return };
-        let mut socket = Socket { connection, now: time, outgoing: &mut self.outgoing };
-        socket.drain();
-        if socket.connection.is_established() || self.app.report.opened_at.is_some() {
-            self.app.step(time, &mut socket);
-        } else if let Some(error) = socket.connection.error() {
-            self.app.fail(time, error.into());
-        }
-        let quiet = matches!(connection.state(), State::TimeWait | State::Closed);
-        if self.app.is_done() && quiet {
-            self.report();
-        }
+        self.step(time);
+        self.settle(false);
     }
 
-    fn report(&mut self) {
-        let Some(connection) = &self.connection else { return };
-        if !std::mem::replace(&mut self.reported, true) {
-            // The listener is closed once a case is given up.
-            let _ = self.ends.send(Ended {
-                report: self.app.report.clone(),
-                state: connection.state(),
-                error: connection.error(),
-                stats: connection.stats(),
-            });
-        }
+    fn stats(&self, connection: &Connection) -> Stats {
+        connection.stats()
     }
 }
 
@@ -145,14 +125,6 @@ impl Resident for Host {
         let Some(connection) = &self.connection else { return self.dial.map(|_| Time::ZERO) };
         let timers = [connection.poll_timeout(), self.app.next_wake()].into_iter().flatten();
         timers.map(|at| Time::ZERO + (at - (Time::ZERO + self.clock_offset))).min()
-    }
-}
-
-/// An unfinished connection is reported too.
-impl Drop for Host {
-    fn drop(&mut self) {
-        self.app.fail(Time::ZERO, Failure::Stalled);
-        self.report();
     }
 }
 

@@ -36,7 +36,7 @@ impl ClientProgram for Chromium {
 
     fn prepare(&self, visit: &Visit<'_>) -> Result<Launch, ProgramError> {
         let Visit { folder, address, port, name, .. } = visit;
-        let mut arguments: Vec<OsString> = FLAGS.iter().map(OsString::from).collect();
+        let mut arguments: Vec<OsString> = FLAGS.split_whitespace().map(OsString::from).collect();
         let mut profile = OsString::from("--user-data-dir=");
         profile.push(folder.join("profile"));
         arguments.push(profile);
@@ -85,28 +85,12 @@ const BLANK: &str = "about:blank";
 /// longer than 107 bytes (unix(7)).
 const TEMPORARY_LEN_MAX: usize = 107 - "/org.chromium.Chromium.XXXXXX/SingletonSocket".len();
 
-const FLAGS: &[&str] = &[
-    "--headless=new",
-    "--remote-debugging-pipe",
-    // It only shows our own content, and its sandbox does not work for root or in a namespace.
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--no-first-run",
-    "--no-default-browser-check",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-default-apps",
-    "--disable-domain-reliability",
-    "--disable-extensions",
-    "--disable-sync",
-    "--disable-crash-reporter",
-    "--disable-breakpad",
-    "--metrics-recording-only",
-    "--no-pings",
-    "--password-store=basic",
-    "--log-level=3",
-];
+/// It only shows our own content, and its sandbox does not work for root or in a namespace.
+const FLAGS: &str = "--headless=new --remote-debugging-pipe --no-sandbox --disable-gpu --disable-dev-shm-usage \
+    --no-first-run --no-default-browser-check --disable-background-networking --disable-component-update \
+    --disable-default-apps --disable-domain-reliability --disable-extensions --disable-sync \
+    --disable-crash-reporter --disable-breakpad --metrics-recording-only --no-pings --password-store=basic \
+    --log-level=3";
 
 #[cfg(test)]
 mod tests {

@@ -41,14 +41,9 @@ pub struct Arguments {
           value_parser = jobs, allow_negative_numbers = true)]
     pub threads: Vec<u32>,
     /// Choose how threads share the work, separated by commas
-    #[arg(
-        long,
-        value_enum,
-        value_name = "NAME",
-        value_delimiter = ',',
-        default_value = "static,dynamic"
-    )]
-    pub division: Vec<DivisionName>,
+    #[arg(long, value_parser = one_of(DIVISIONS), value_name = "NAME", value_delimiter = ',',
+          default_value = "static,dynamic")]
+    pub division: Vec<Split>,
     /// Verify N signatures in each measurement; the study used 100000 [default: enough for --seconds]
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub count: Option<u32>,
@@ -98,13 +93,10 @@ const BACKENDS: &Names<Path> = &[
 ];
 
 /// Divisions of the work. The first one is that of the first table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub enum DivisionName {
-    /// Each free thread takes the next batch
-    Dynamic,
-    /// Equal shares fixed in advance, as with OpenMP's default
-    Static,
-}
+const DIVISIONS: &Names<Split> = &[
+    ("dynamic", "Each free thread takes the next batch", Split::Dynamic),
+    ("static", "Equal shares fixed in advance, as with OpenMP's default", Split::Static),
+];
 
 /// The maximum number of keys of all threads together.
 const CONTEXTS_MAX: usize = 1_000_000;
@@ -174,15 +166,12 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
 fn plan(arguments: &Arguments) -> Vec<(usize, Split)> {
     let threads = arguments.threads.iter().map(|count| *count as usize);
     let threads: BTreeSet<usize> = threads.chain([1]).collect();
-    let divisions: BTreeSet<DivisionName> = arguments.division.iter().copied().collect();
-    let split = |name: &DivisionName| match name {
-        DivisionName::Static => Split::Static,
-        DivisionName::Dynamic => Split::Dynamic,
-    };
+    let chosen = DIVISIONS.iter().map(|(.., split)| *split);
+    let divisions: Vec<Split> = chosen.filter(|split| arguments.division.contains(split)).collect();
     let cells = threads.into_iter().flat_map(|threads| {
         // For one thread there is nothing to divide.
         let several = if threads == 1 { 1 } else { divisions.len() };
-        divisions.iter().take(several).map(move |name| (threads, split(name)))
+        divisions.iter().take(several).map(move |split| (threads, *split))
     });
     cells.collect()
 }
