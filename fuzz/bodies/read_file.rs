@@ -1,6 +1,8 @@
 //! Any contents of a file that a user names: a plan, a log or a table, or an error with a message. What was read
 //! can be used.
 
+use std::sync::LazyLock;
+
 use trackbed_core::Time;
 use trackbed_lab::run::Runner;
 use trackbed_railway::handover::{LogSettings, Table, observe};
@@ -29,7 +31,7 @@ pub fn run(data: &[u8]) {
 /// One input: a byte that chooses the key, then the file, which is run if it can be read.
 pub fn run_file(data: &[u8]) {
     let Some((&which, contents)) = data.split_first() else { return };
-    if let Some(plan) = named(NAMED[usize::from(which) % NAMED.len()], contents) {
+    if let Some(plan) = named(&NAMED[usize::from(which) % NAMED.len()], contents) {
         let runner = Runner::new(Cancel::new()).with_time_limit(Time::from_millis(60_000));
         let _ended = runner.events(&plan.cells[0], plan.seed, 0);
     }
@@ -61,21 +63,6 @@ const LOGS: usize = 3;
 const FLOW: &str = "protocol = 'mptcp'\nworkload = { kind = 'flow', duration = '1 s' }";
 
 /// A line for each key that names a file.
-const NAMED: &[&str] = &[
-    "workload = { kind = 'page', har = FILE }",
-    "workload = { kind = 'page', manifest = FILE }",
-    "workload = { kind = 'messages', payload = FILE }",
-    "link.rate.trace.trace = FILE",
-    "link.rate.timetable.rates = FILE",
-    "link.delay.trace.trace = FILE",
-    "link.loss.timetable.losses = FILE",
-    "link = { rate = '1 Mbit/s', queue = '9 packets', flush = FILE }",
-    "link.rate = '5 Mbit/s'\nenvironment.timeline = FILE",
-    "radio = { duration = '20 s', track = FILE }",
-    "radio = { duration = '20 s', speed-profile = FILE }",
-    "radio = { duration = '20 s', stations = FILE }",
-    "radio = { duration = '20 s', length = '3 km', foresight = 'pha', table = FILE }",
-    "radio = { timeline = FILE }",
-    "link.delay = '5 ms'\ninference = { kind = 'detector', durations = FILE }",
-    "link.delay = '5 ms'\ninference = { kind = 'detector', costs = FILE }",
-];
+static NAMED: LazyLock<Vec<String>> = LazyLock::new(|| {
+    include_str!("read_file.txt").lines().map(|line| line.replace("\\n", "\n")).collect()
+});

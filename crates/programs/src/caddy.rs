@@ -12,12 +12,9 @@ pub(crate) const CADDY: Known = Known {
     },
     // Go does not allow choosing among the suites of TLS 1.3 (crypto/tls, `Config.CipherSuites`).
     abilities: Abilities {
-        tls: TlsVersion::ALL,
-        pins_tls: true,
         ciphers: &[TlsVersion::Tls12],
-        resumes: true,
         early_data: &["http3"],
-        x25519: true,
+        ..Abilities::FULL
     },
     port: 443,
     prepare: |setup| {

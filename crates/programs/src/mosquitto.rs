@@ -1,7 +1,7 @@
 //! Mosquitto: MQTT over TLS and TCP.
 
 use crate::openssl;
-use crate::program::{Abilities, About, Known, Setup, TlsVersion, Transport};
+use crate::program::{Abilities, About, Known, Setup, Transport};
 
 pub(crate) const MOSQUITTO: Known = Known {
     about: About {
@@ -12,14 +12,7 @@ pub(crate) const MOSQUITTO: Known = Known {
         speaks: &["mqtt"],
     },
     // mosquitto.conf(5) has no setting for early data.
-    abilities: Abilities {
-        tls: TlsVersion::ALL,
-        pins_tls: true,
-        ciphers: TlsVersion::ALL,
-        resumes: true,
-        early_data: &[],
-        x25519: true,
-    },
+    abilities: Abilities::FULL,
     // MQTT over TLS (IANA: secure-mqtt).
     port: 8883,
     prepare: |setup| {

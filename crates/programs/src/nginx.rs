@@ -1,7 +1,7 @@
 //! nginx: HTTP/1.1 and HTTP/2 over TLS and TCP.
 
 use crate::openssl;
-use crate::program::{Abilities, About, Known, Launch, Setup, TlsVersion, Transport};
+use crate::program::{Abilities, About, Known, Launch, Setup, Transport};
 
 pub(crate) const NGINX: Known = Known {
     about: About {
@@ -11,14 +11,7 @@ pub(crate) const NGINX: Known = Known {
         executables: &["nginx"],
         speaks: &["http1", "http2"],
     },
-    abilities: Abilities {
-        tls: TlsVersion::ALL,
-        pins_tls: true,
-        ciphers: TlsVersion::ALL,
-        resumes: true,
-        early_data: &["http1", "http2"],
-        x25519: true,
-    },
+    abilities: Abilities { early_data: &["http1", "http2"], ..Abilities::FULL },
     port: 443,
     prepare: |setup| {
         // Before it reads the configuration it writes to another log, possibly a system file.

@@ -109,14 +109,22 @@ pub struct Abilities {
 }
 
 impl Abilities {
+    /// Those of a server with OpenSSL that is configured in full, without early data.
+    pub(crate) const FULL: Abilities = Abilities {
+        tls: TlsVersion::ALL,
+        pins_tls: true,
+        ciphers: TlsVersion::ALL,
+        resumes: true,
+        early_data: &[],
+        x25519: true,
+    };
+
     /// The abilities of an unknown program: everything may be supported, including early data.
     pub const UNKNOWN: Abilities = Abilities {
-        tls: TlsVersion::ALL,
         pins_tls: false,
         ciphers: &[],
-        resumes: true,
         early_data: &["http1", "http2", "http3"],
-        x25519: true,
+        ..Abilities::FULL
     };
 }
 

@@ -15,12 +15,10 @@ pub(crate) const NGHTTPD: Known = Known {
     // It sets its versions, groups and the suites of TLS 1.2 itself, regardless of OpenSSL's configuration; only the
     // suites of TLS 1.3 come from there.
     abilities: Abilities {
-        tls: TlsVersion::ALL,
         pins_tls: false,
         ciphers: &[TlsVersion::Tls13],
-        resumes: true,
-        early_data: &[],
         x25519: false,
+        ..Abilities::FULL
     },
     port: 443,
     prepare: |setup| {
@@ -43,11 +41,9 @@ pub(crate) const COAP_SERVER: Known = Known {
     // It supports DTLS 1.2 and uses its library's preferences.
     abilities: Abilities {
         tls: &[TlsVersion::Tls12],
-        pins_tls: true,
         ciphers: &[],
         resumes: false,
-        early_data: &[],
-        x25519: true,
+        ..Abilities::FULL
     },
     // CoAP over DTLS (RFC 7252 section 12.7).
     port: 5684,
@@ -88,11 +84,9 @@ const STACK: Known = Known {
     about: About::CUSTOM,
     abilities: Abilities {
         tls: &[TlsVersion::Tls13],
-        pins_tls: true,
         ciphers: &[],
-        resumes: true,
         early_data: &["quic", "http3"],
-        x25519: true,
+        ..Abilities::FULL
     },
     port: 443,
     prepare: |setup| {

@@ -135,7 +135,7 @@ fn set_up(manager: &mut PathManager) {
 
 /// Sent and received; both ends are in this namespace.
 fn priorities(counters: &Counters) -> (u64, u64) {
-    (counters.priorities_sent(), counters.priorities_received())
+    (counters.get("MPPrioTx"), counters.get("MPPrioRx"))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the kernel acts in real time")]

@@ -54,12 +54,12 @@ async fn converse(machine: Machine) -> io::Result<()> {
     assert_eq!(stream.info().segments_sent, sent);
     assert!(stream.paths().iter().all(|path| !path.backup && path.remote == local));
 
-    let before = counters()?.priorities_sent();
+    let before = counters()?.get("MPPrioTx");
     assert!(stream.set_path(SECOND, PathWish::Backup(true)));
     let backups: Vec<IpAddr> =
         stream.paths().iter().filter(|path| path.backup).map(|path| path.local.ip()).collect();
     assert_eq!(backups, [SECOND]);
-    assert_eq!(counters()?.priorities_sent(), before + 1);
+    assert_eq!(counters()?.get("MPPrioTx"), before + 1);
     assert!(stream.set_path(SECOND, PathWish::Backup(false)));
     assert!(stream.paths().iter().all(|path| !path.backup));
 

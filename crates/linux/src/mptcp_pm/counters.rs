@@ -14,16 +14,6 @@ impl Counters {
         self.0.get(name).copied().unwrap_or(0)
     }
 
-    /// MP_PRIO options sent.
-    pub fn priorities_sent(&self) -> u64 {
-        self.get("MPPrioTx")
-    }
-
-    /// MP_PRIO options received.
-    pub fn priorities_received(&self) -> u64 {
-        self.get("MPPrioRx")
-    }
-
     /// Parses the file: a line of names, and a line of values.
     fn parse(text: &str) -> Counters {
         let mut lines = text.lines().filter_map(|line| line.strip_prefix("MPTcpExt:"));
@@ -50,7 +40,7 @@ mod tests {
     fn names_and_values_are_two_lines() {
         let text = "TcpExt: A B\nTcpExt: 1 2\nMPTcpExt: MPPrioTx MPPrioRx New\nMPTcpExt: 3 4 x\n";
         let counters = Counters::parse(text);
-        assert_eq!((counters.priorities_sent(), counters.priorities_received()), (3, 4));
+        assert_eq!((counters.get("MPPrioTx"), counters.get("MPPrioRx")), (3, 4));
         assert_eq!((counters.get("A"), counters.get("New")), (0, 0));
         assert_eq!(Counters::parse(""), Counters::default());
     }
