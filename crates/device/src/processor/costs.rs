@@ -140,16 +140,12 @@ mod tests {
             let error = Costs::parse(text).unwrap_err().to_string();
             assert!(error.starts_with("line 1: \""), "{error}");
         }
-        for (rest, line, word) in [
-            ("cipher x 3\n", 2, "no protocol"),
-            ("protocol mqtt 1 2\n", 2, "MESSAGE"),
-            ("\nprotocol mqtt -1 2 3\n", 3, "\"-1\""),
-            ("protocol mqtt 1 1000000001 3\n", 2, "1000000001"),
-            ("protocol mqtt 1 2 3\nprotocol mqtt 1 2 3\n", 3, "remove one"),
-            ("protocol mqtt 1 2 3\ncipher x 1.5\n", 3, "\"1.5\""),
-            ("frame 1 1\n", 2, "protocol NAME"),
-        ] {
-            let error = with(rest).to_string();
+        for row in include_str!("costs-mistakes.txt").lines() {
+            let [rest, line, word] = row.split(" | ").collect::<Vec<_>>()[..] else {
+                panic!("{row}")
+            };
+            let rest = rest.replace("\\n", "\n");
+            let error = with(&rest).to_string();
             assert!(error.starts_with(&format!("line {line}: ")), "{error}");
             assert!(error.contains(word), "{error}");
         }

@@ -158,18 +158,9 @@ mod tests {
         let why = |text: &str| Durations::parse(text).unwrap_err().to_string();
         assert!(why("").starts_with("line 1: "));
         assert!(why("trackbed-durations 2\nthreads 1").starts_with("line 1: "));
-        for (rest, line) in [
-            ("frame 1 2\n", 2),
-            ("threads 1\n", 2),
-            ("threads 0\n", 2),
-            ("threads 1\nthreads 1\nframe 1 1\n", 3),
-            ("threads 1\nframe 1 1\nthreads 1\n", 4),
-            ("threads 1\nframe 0 0\n", 3),
-            ("threads 1\nframe -1 1\n", 3),
-            ("threads 1\nframe 1\n", 3),
-            ("threads 1\nframe 1 3600000000001\n", 3),
-            ("threads 1\nframes 1 1\n", 3),
-        ] {
+        for row in include_str!("durations-mistakes.txt").lines() {
+            let (rest, line) = row.split_once(" | ").unwrap();
+            let rest = rest.replace("\\n", "\n");
             let why = why(&format!("{MAGIC}\n{rest}"));
             assert!(why.starts_with(&format!("line {line}: ")), "{why}");
         }

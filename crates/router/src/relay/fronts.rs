@@ -1,6 +1,5 @@
 //! The listeners for passengers' connections, and the firewall rules for a transparent front.
 
-use std::fmt::Write as _;
 use std::net::SocketAddr;
 
 /// A listener for passengers' connections.
@@ -18,24 +17,15 @@ pub struct Front {
 pub fn rules(interface: &str, front: SocketAddr) -> String {
     let (port, family) = (front.port(), if front.is_ipv4() { "ip" } else { "ip6" });
     let ip = if front.is_ipv4() { "ip" } else { "ip -6" };
-    let mut text = String::new();
-    // Writing to a string cannot fail.
-    let _ = write!(
-        text,
-        "# redirect TCP from {interface} to the relay\n\
-         nft add table {family} trackbed\n\
-         nft 'add chain {family} trackbed relay {{ type filter hook prerouting priority mangle; }}'\n\
-         nft 'add rule {family} trackbed relay iifname \"{interface}\" fib daddr type local return'\n\
-         nft 'add rule {family} trackbed relay iifname \"{interface}\" meta l4proto tcp tproxy to \
-         :{port} meta mark set {MARK} accept'\n\
-         {ip} rule add fwmark {MARK} lookup {TABLE}\n\
-         {ip} route add local default dev lo table {TABLE}\n\
-         # to undo this:\n\
-         # nft delete table {family} trackbed\n\
-         # {ip} rule del fwmark {MARK} lookup {TABLE}\n\
-         # {ip} route flush table {TABLE}\n"
-    );
-    text
+    format!(
+        include_str!("rules.txt"),
+        interface = interface,
+        family = family,
+        ip = ip,
+        port = port,
+        mark = MARK,
+        table = TABLE
+    )
 }
 
 /// "tb" in ASCII, and as digits that `ip` accepts as a table.

@@ -130,16 +130,7 @@ mod tests {
     #[test]
     fn every_event_of_a_packet_has_a_line() {
         let text = logged(&late().with(Loss::new(Listed::new([2]))), &[1_500, 1_500]);
-        let expected = "\
-# trackbed link 10 ms
-# init timestamp: 5000
-# base timestamp: 0
-1.500 + 100 up
-1.500 + 100 up
-1.500 d 1 100 up loss
-11.500 - 100 10.000 up
-";
-        assert_eq!(text, expected);
+        assert_eq!(text, include_str!("log.txt"));
     }
 
     /// Each copy spends the delay inside, whether duplicated or damaged.

@@ -42,20 +42,13 @@ pub fn slurm(job: &Job) -> String {
     let words: Vec<String> = words.into_iter().map(shell::word).collect();
     let merge = merge(job);
     let mut text = format!(
-        "#!/bin/bash\n\
-         #SBATCH --job-name={name}\n\
-         #SBATCH --array=1-{shards}\n\
-         #SBATCH --cpus-per-task={cores}\n\
-         #SBATCH --requeue\n\
-         #SBATCH --open-mode=append\n\
-         \n\
-         # {summary}; written by trackbed {VERSION}.\n\
-         # Each task runs a shard. A task that is requeued, or submitted again with --array=NUMBER,\n\
-         # continues where it stopped. When all have finished:\n\
-         #   {merge}\n\
-         # or, to do that automatically:\n\
-         #   sbatch --dependency=afterany:$(sbatch --parsable THIS_FILE) --wrap {wrap}\n\
-         set -euo pipefail\n",
+        include_str!("slurm.sh"),
+        name = name,
+        shards = shards,
+        cores = cores,
+        summary = summary,
+        version = VERSION,
+        merge = merge,
         wrap = shell::word(&merge),
     );
     if *shards > 1_000 {

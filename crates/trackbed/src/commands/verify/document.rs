@@ -7,7 +7,7 @@ use trackbed_verifier::engine::Split;
 
 use super::cell::Outcome;
 use super::cores::Cores;
-use super::study::{BOARDS, NEED_HZ};
+use super::study::{Measured, NEED_HZ, measured};
 
 /// The output of `trackbed verify --json`.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -191,31 +191,15 @@ pub fn division(split: Split) -> &'static str {
 
 /// The study's results. It gives no CPU time: threads are assumed to be busy, one on each core.
 pub fn study() -> Vec<StudyDocument> {
-    BOARDS
-        .iter()
-        .flat_map(|board| {
-            let line = move |method: &str, threads: usize, [micros, rate, percent]: [f64; 3]| {
-                let rate = RateDocument {
-                    us_per_verification: micros,
-                    verifications_per_s: rate,
-                    percent_of_one_thread: percent,
-                };
-                let cpu_us = rate.us_per_verification * threads.min(board.cores) as f64;
-                StudyDocument {
-                    board: board.name.to_owned(),
-                    method: method.to_owned(),
-                    threads,
-                    rate,
-                    cpu_left_percent: (method == "posix")
-                        .then(|| rate.cpu_left_percent(cpu_us, board.cores))
-                        .flatten(),
-                }
-            };
-            let posix =
-                board.posix.iter().map(move |(threads, rate)| line("posix", *threads, *rate));
-            posix.chain([line("openmp", board.cores, board.openmp)])
-        })
-        .collect()
+    let line = |Measured { board, cores, method, threads, values }| {
+        let [us_per_verification, verifications_per_s, percent_of_one_thread] = values;
+        let rate = RateDocument { us_per_verification, verifications_per_s, percent_of_one_thread };
+        let cpu_us = us_per_verification * threads.min(cores) as f64;
+        let left = rate.cpu_left_percent(cpu_us, cores).filter(|_| method == "posix");
+        let (board, method) = (board.to_owned(), method.to_owned());
+        StudyDocument { board, method, threads, rate, cpu_left_percent: left }
+    };
+    measured().map(line).collect()
 }
 
 #[cfg(test)]

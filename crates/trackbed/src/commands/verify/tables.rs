@@ -84,16 +84,8 @@ fn answer(document: &VerifyDocument) -> String {
 }
 
 fn threads_table(document: &VerifyDocument, division: &str) -> Table {
-    let mut table = Table::new([
-        ("library", Align::Left),
-        ("threads", Align::Right),
-        ("us per\nverification", Align::Right),
-        ("verifications\nper second", Align::Right),
-        ("% of one\nthread", Align::Right),
-        ("expected\n%", Align::Right),
-        ("CPU left\n%", Align::Right),
-        ("verified", Align::Right),
-    ]);
+    let titles = "library|threads|us per\nverification|verifications\nper second|% of one\nthread|expected\n%|CPU left\n%|verified";
+    let mut table = table(titles);
     let row = |name: &str, threads: usize, rate: RateDocument, rest: [String; 3]| {
         let rate = [
             format!("{:.2}", rate.us_per_verification),
@@ -116,16 +108,8 @@ fn threads_table(document: &VerifyDocument, division: &str) -> Table {
 
 /// `None` if no cell was measured with both divisions.
 fn division_table(document: &VerifyDocument) -> Option<Table> {
-    let mut table = Table::new([
-        ("library", Align::Left),
-        ("threads", Align::Right),
-        ("static\nus", Align::Right),
-        ("static\nper second", Align::Right),
-        ("static, % of\none thread", Align::Right),
-        ("dynamic, % of\none thread", Align::Right),
-        ("static, % of\ndynamic", Align::Right),
-        ("expected\n%", Align::Right),
-    ]);
+    let titles = "library|threads|static\nus|static\nper second|static, % of\none thread|dynamic, % of\none thread|static, % of\ndynamic|expected\n%";
+    let mut table = table(titles);
     let row = |name: &str, threads: usize, rates: [RateDocument; 2], expected: String| {
         let [fixed, shared] = rates;
         [
@@ -154,6 +138,12 @@ fn division_table(document: &VerifyDocument) -> Option<Table> {
         table.row(row(&format!("study: {}", line.board), line.threads, rates, "-".to_owned()));
     }
     Some(table)
+}
+
+/// A table of numbers with these titles; the first column has names.
+fn table(titles: &'static str) -> Table {
+    let align = |number| if number == 0 { Align::Left } else { Align::Right };
+    Table::new(titles.split('|').enumerate().map(|(number, title)| (title, align(number))))
 }
 
 /// Pairs of cells that differ only in their division, the static one first.
