@@ -10,7 +10,7 @@ use std::time::Duration;
 use trackbed_core::parameter::{FromValue as _, Value};
 
 use crate::field::{Field, kebab};
-use crate::plan::Cell;
+use crate::plan::{Cell, Place as Placed};
 use crate::problem::{Place, Problems};
 use crate::schedule::{Arrivals, PARAMETERS, Schedule};
 use crate::spec::{Choice, Selected, Setting, Spec};
@@ -166,10 +166,22 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
     }
 }
 
-/// Refuses a workload with more phones than the group has on whose phones it is.
+/// Refuses runs without members or with too many phones, and a workload with more phones than the group
+/// has on whose phones it is.
 pub(crate) fn check_phones(spec: &Spec, cells: &[Cell], problems: &mut Problems) {
+    if cells.is_empty() {
+        problems.add_missing("no group has members", "write a count of at least 1");
+    }
     for cell in cells {
         let Some(place) = &cell.place else { continue };
+        let of = |place: &Placed, phones: u32| u64::from(place.schedule.count) * u64::from(phones);
+        let others = cell.beside.iter().map(|one| of(&one.place, one.workload.phones()));
+        let all = others.sum::<u64>() + of(place, cell.workload.phones());
+        if all > PHONES_MAX {
+            let message = format!("{all} phones in all groups together");
+            problems.add_missing(message, format!("write fewer members, for at most {PHONES_MAX}"));
+            return;
+        }
         let host =
             cell.beside.iter().find(|group| Some(&group.place.name) == place.schedule.on.as_ref());
         let needed = cell.workload.phones();
@@ -184,5 +196,8 @@ pub(crate) fn check_phones(spec: &Spec, cells: &[Cell], problems: &mut Problems)
     }
 }
 
-/// Each member has hosts of its own.
+/// Each member has a port of its own.
 const COUNT_MAX: u64 = 10_000;
+
+/// What a run of phones alone can have, and twice as many.
+const PHONES_MAX: u64 = 20_000;

@@ -11,7 +11,7 @@ use trackbed_railway::radio::{PARAMETERS, Railway, drive_from_text};
 
 use crate::cell::CellReader;
 use crate::drive::Radio;
-use crate::field::{Field, path};
+use crate::field::{Field, MEDIUM, path};
 use crate::foresight::{Foresight, ForesightKind};
 use crate::plan::Cell;
 use crate::problem::Problems;
@@ -39,6 +39,10 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
         return;
     }
     for setting in &spec.settings {
+        if setting.path == MEDIUM {
+            let message = "medium has no effect: [radio] makes the links";
+            problems.add_with_help(&setting.place, message, "remove it, or the table [radio]");
+        }
         let table = setting.path.split('.').next();
         let of_learning = ["radio.rides", "radio.table-drift"];
         if of_learning.contains(&setting.path.as_str()) && spec.get("radio.table").is_some() {

@@ -70,6 +70,20 @@ fn what_one_group_cannot_do_is_left_out_for_all() {
 }
 
 #[test]
+fn runs_without_clients_or_with_too_many_are_refused() {
+    let text = loaded("");
+    let none = ["group.warning.count=0", "group.download.count=0"];
+    expect_words(&text, &none, &["no group has members", "at least 1"]);
+    let many = ["group.warning.count=10000", "group.download.count=10000", "workload.phones=2"];
+    expect_words(&text, &many, &["30000 phones in all groups", "at most 20000"]);
+    let more = ["group.download.on=warning", "group.download.workload.phones=3"];
+    expect_words(&text, &more, &["download needs 3 phones, and warning has 1"]);
+    let radio = scenario_with_link("rate = \"1 Gbit/s\"")
+        .replace("[link]", "medium = \"wifi\"\n[radio]\n#");
+    expect_words(&radio, &["radio.profile=3gpp", "!link"], &["medium has no effect", "remove it"]);
+}
+
+#[test]
 fn mistakes_name_the_line_and_the_remedy() {
     for (wrong, words) in [
         ("count = 20000", ["12:1", "count of the group download is 20000", "at most 10000"]),
