@@ -50,13 +50,16 @@ fn harm(section: &Section<'_>, compared: &Compared) -> Vec<String> {
                 let twin = all.iter().find(|twin| is_twin(cell, twin))?;
                 let [before, after] = [twin, cell].map(|one| compared.of(one));
                 let [before, after] = [before?, after?].map(|value| value * scale(compared));
+                let matters = (after - before).abs() > USEFUL * before.abs();
                 let decimals = Decimals::of([before, after]);
                 let [before, after] = [before, after].map(|value| decimals.text(value));
                 let name = names.cell(cell, &cells);
                 let name = if name.is_empty() { name } else { format!("{name} ") };
-                Some(format!("{name}{after} {} instead of {before}", unit(compared)))
+                Some((matters, format!("{name}{after} {} instead of {before}", unit(compared))))
             };
-            let changes: Vec<String> = cells.iter().filter_map(change).collect();
+            let changes: Vec<(bool, String)> = cells.iter().filter_map(change).collect();
+            let matters = changes.iter().any(|(matters, _)| *matters);
+            let changes: Vec<String> = changes.into_iter().map(|(_, text)| text).collect();
             let place = place.into_iter().zip(conditions());
             let place: Vec<String> = place
                 .filter(|(text, _)| !text.is_empty())
@@ -69,11 +72,11 @@ fn harm(section: &Section<'_>, compared: &Compared) -> Vec<String> {
                 if compared.by_median() { "median " } else { "mean " },
                 compared.title
             );
-            if !changes.is_empty() {
-                sentences.push(format!(
-                    "With {with} {most} instead of {least}{place}: {what} {}.",
-                    changes.join(", ")
-                ));
+            let head = format!("With {with} {most} instead of {least}{place}: {what}");
+            match (changes.is_empty(), matters) {
+                (true, _) => {}
+                (false, true) => sentences.push(format!("{head} {}.", changes.join(", "))),
+                (false, false) => sentences.push(format!("{head} changes by less than 1 %.")),
             }
         }
     }
@@ -104,6 +107,9 @@ fn share(section: &Section<'_>) -> Option<String> {
         }
     }
 }
+
+/// A smaller change is not worth a figure.
+const USEFUL: f64 = 0.01;
 
 /// The factors that are choices of the ends.
 const ENDS: [&str; 6] = ["protocol", "tls", "handshake", "cipher", "congestion", "scheduler"];
