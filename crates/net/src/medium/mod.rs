@@ -10,7 +10,7 @@ use trackbed_core::parameter::{Arguments, Parameter};
 use trackbed_core::{Packet, Seed, Time};
 
 use crate::link::{Change, DropReason};
-use crate::network::Direction;
+use crate::network::ids::Direction;
 use crate::spec::SpecError;
 
 /// A medium between stations and one access point, such as a radio cell. It only decides when each

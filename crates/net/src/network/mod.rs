@@ -3,7 +3,7 @@
 mod air;
 mod builder;
 mod channel;
-mod ids;
+pub(crate) mod ids;
 mod processor;
 mod routes;
 mod tap;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use trackbed_core::{Ratio, Rng, Time};
 
-use crate::network::Direction;
+use crate::network::ids::Direction;
 
 /// Transmissions of a block before HARQ gives up: its four redundancy versions (TS 36.212 5.1.4.1.2).
 pub(super) const HARQ_TRANSMISSIONS: u32 = 4;

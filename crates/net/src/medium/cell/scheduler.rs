@@ -11,7 +11,7 @@ use super::grid::{HARQ_TRANSMISSIONS, Settings};
 use super::radio::{Channel, EFFICIENCY};
 use crate::link::{Change, DropReason};
 use crate::medium::{Medium, MediumModel, MediumOutlet, Station, Way};
-use crate::network::Direction::{self, Backward, Forward};
+use crate::network::ids::Direction::{self, Backward, Forward};
 
 /// The largest grant that answers a scheduling request, of which the base station knows no size: that
 /// of srsRAN.

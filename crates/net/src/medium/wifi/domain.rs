@@ -9,7 +9,7 @@ use super::sender::Sender;
 use super::timing::Timing;
 use crate::link::{Change, DropReason};
 use crate::medium::{Medium, MediumModel, MediumOutlet, Station, Way};
-use crate::network::Direction;
+use crate::network::ids::Direction;
 use crate::queue::DropTail;
 
 /// Stations and an access point in one collision domain. The model steps from one transmission to the
