@@ -6,6 +6,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::Serialize;
 use trackbed_measure::results::{Document, RunResult, SCHEMA};
+use trackbed_scenario::GROUP;
 use trackbed_stats::Runs;
 
 use crate::advise::baseline::Baseline;
@@ -196,7 +197,7 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     fn answer(&self) -> Advice {
-        let all = 0..self.cells.len();
+        let all = (0..self.cells.len()).filter(|cell| self.concerns(*cell));
         let (mut baselines, mut candidates): (Vec<usize>, Vec<usize>) =
             all.partition(|cell| self.baseline.marks(&self.cells, *cell));
         // If every cell is marked, the mark distinguishes nothing.
@@ -237,6 +238,18 @@ impl Asked<'_> {
     }
 
     /// The distinct quantities in the needs.
+    /// Whether the need is about the cell's traffic: a group that has none of its metrics in any cell is
+    /// there for the others.
+    fn concerns(&self, cell: usize) -> bool {
+        let group = self.cells.get(cell).factor_text(GROUP);
+        let kin = |other: &usize| self.cells.get(*other).factor_text(GROUP) == group;
+        let has = |other: usize| {
+            let mut comparisons = self.needs.comparisons().into_iter();
+            comparisons.any(|comparison| self.cells.has(other, &comparison.metric))
+        };
+        group.is_empty() || (0..self.cells.len()).filter(kin).any(has)
+    }
+
     fn objectives(&self) -> Vec<(Comparison, Objective)> {
         let mut found: Vec<(Comparison, Objective)> = Vec::new();
         for comparison in self.needs.comparisons() {

@@ -34,6 +34,21 @@ fn the_cell_that_meets_a_need_is_named_with_its_reason() {
     scratch.succeed(&format!("advise results --baseline protocol=http2 {need}"));
 }
 
+/// Downloads have no round trips of messages: a need for these is about the warnings beside them alone.
+#[test]
+fn a_need_is_about_the_groups_that_have_its_metric() {
+    let scratch = Scratch::new();
+    scratch.succeed("run loaded --quick --part link --runs 1 --set link.queue=codel --out results");
+    let about = |need: &str| {
+        let advice = scratch.trackbed(&format!("advise results --json --need '{need}'")).json();
+        let cells = advice["cells"].as_array().unwrap().clone();
+        cells.iter().map(|cell| cell["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let (messages, flows) = (about("rtt < 90 ms"), about("goodput > 1 Mbit/s"));
+    assert_eq!((messages.len(), flows.len()), (4, 1), "{messages:?} {flows:?}");
+    assert!(messages.iter().all(|name| name.contains("warning")) && flows[0].contains("download"));
+}
+
 #[test]
 fn what_cannot_be_understood_is_pointed_at() {
     measured().refuse_all("advise");
