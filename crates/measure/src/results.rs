@@ -188,7 +188,7 @@ impl Document {
 /// A conclusion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
-    /// The part of the scenario; absent if the scenario has no parts.
+    /// The part or group of the scenario; absent if the scenario has neither.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
     /// The text.
