@@ -1,5 +1,6 @@
 //! The network of a run: phones, a server, and the link that all phones share.
 
+use std::iter;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use trackbed_core::Seed;
@@ -70,12 +71,16 @@ impl Clients<'_> {
         self.phones.iter().map(|phones| phones.count).sum()
     }
 
-    /// The phones one by one: the access link and the rank of each.
-    fn each(&self) -> impl Iterator<Item = (Option<&LinkPlan>, Station)> {
-        self.phones.iter().flat_map(|phones| {
-            let station = Station { priority: phones.priority };
-            std::iter::repeat_n((phones.access, station), phones.count as usize)
-        })
+    /// The access links of the phones, one by one.
+    fn access(&self) -> impl Iterator<Item = Option<&LinkPlan>> {
+        self.phones.iter().flat_map(|phones| iter::repeat_n(phones.access, phones.count as usize))
+    }
+
+    /// The phones on the medium of a path of `plan`, counted from 0.
+    fn stations(&self, plan: &NetworkPlan, path: usize) -> Vec<Station> {
+        let station = |priority| Station { priority, course: plan.courses.get(path).cloned() };
+        let each = self.phones.iter();
+        each.flat_map(|one| iter::repeat_n(station(one.priority), one.count as usize)).collect()
     }
 }
 
@@ -91,8 +96,7 @@ impl Track {
         let server = ends.place(&mut builder, SERVER_NAME.to_owned());
         let server_end = End::new(server, SERVER_ADDRESSES);
         if let Some(second) = &plan.second {
-            let ways = [&plan.link, second];
-            return Track::fork(builder, server_end, ways, (phones, networks), (ends, seed));
+            return Track::fork(builder, server_end, (plan, second), clients, (ends, seed));
         }
         let shared = duplex(&plan.link, &seed.child("link"));
 
@@ -106,7 +110,7 @@ impl Track {
         let router = builder.router("access point");
         let shared = builder.connect(End::new(router, []), server_end, shared);
         let (mut nodes, mut stations) = (Vec::new(), Vec::new());
-        for (index, (access, _)) in (0..).zip(clients.each()) {
+        for (index, access) in (0..).zip(clients.access()) {
             let phone = ends.place(&mut builder, phone_name(index));
             let link = match access {
                 None => wire(plan.link.mtu, seed),
@@ -117,8 +121,8 @@ impl Track {
             nodes.push(phone);
         }
         if let Some(medium) = &plan.medium {
-            let ranks: Vec<Station> = clients.each().map(|(_, station)| station).collect();
-            builder.share(medium.build(&ranks, &seed.child("medium")), stations.clone());
+            let medium = medium.build(&clients.stations(plan, 0), &seed.child("medium"));
+            builder.share(medium, stations.clone());
         }
         let mut track = Track::assemble(builder, (nodes, Vec::new()), server, vec![shared]);
         track.stations = stations;
@@ -130,11 +134,12 @@ impl Track {
     fn fork(
         mut builder: NetworkBuilder,
         server: End,
-        ways: [&LinkPlan; 2],
-        (phones, networks): (u32, u32),
+        (plan, second): (&NetworkPlan, &LinkPlan),
+        clients: &Clients<'_>,
         (ends, seed): (Ends, &Seed),
     ) -> Track {
-        let node = server.node();
+        let (node, ways) = (server.node(), [&plan.link, second]);
+        let (phones, networks) = (clients.count(), clients.networks);
         let crossing = builder.router("crossing");
         let wire = || wire([0, 1].map(|way| ways[0].mtu[way].max(ways[1].mtu[way])), seed);
         builder.connect(End::new(crossing, []), server, wire());
@@ -157,12 +162,17 @@ impl Track {
                 };
                 End::new(nodes[number][index as usize], addresses)
             };
-            if phones == 1 {
+            if phones == 1 && plan.medium.is_none() {
                 return builder.connect(end(0), End::new(crossing, []), link);
             }
             let router = builder.router(access);
-            for index in 0..phones {
-                builder.connect(end(index), End::new(router, []), wire());
+            let each = 0..phones;
+            let stations: Vec<LinkId> = each
+                .map(|index| builder.connect(end(index), End::new(router, []), wire()))
+                .collect();
+            if let Some(medium) = &plan.medium {
+                let seed = seed.child(&format!("medium/{number}"));
+                builder.share(medium.build(&clients.stations(plan, number), &seed), stations);
             }
             builder.connect(End::new(router, []), End::new(crossing, []), link)
         });
@@ -228,7 +238,7 @@ pub(crate) fn phone_networks(index: u32, networks: u32) -> Vec<Vec<IpAddr>> {
             + u128::from(network);
         vec![Ipv4Addr::from_bits(v4).into(), Ipv6Addr::from_bits(v6).into()]
     };
-    std::iter::once(at_home).chain((1..networks).map(away)).collect()
+    iter::once(at_home).chain((1..networks).map(away)).collect()
 }
 
 /// Limited by the addresses in 172.16.0.0/12; workloads do not ask for more.

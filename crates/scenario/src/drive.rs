@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::{ByteSize, Event, Seed, Time};
+use trackbed_net::medium::Course;
 use trackbed_net::queue::DropTail;
 use trackbed_railway::handover::Table;
 use trackbed_railway::motion::{Direction, GpsModel, Ride};
 use trackbed_railway::phad::PathRanges;
-use trackbed_railway::radio::{LinkDirection, RadioTimeline, Railway, RecordedDrive};
+use trackbed_railway::radio::{LinkDirection, RadioTimeline, Railway, RecordedDrive, Service};
 
 use crate::foresight::Foresight;
 use crate::plan::{LinkPlan, NetworkPlan};
@@ -104,7 +105,7 @@ impl Radio {
             timelines.iter().flat_map(|timeline| LinkDirection::BOTH.map(|way| (timeline, way)))
         {
             let queue = DropTail::of_bytes(queue);
-            radio_link(timeline, direction, queue).map_err(|why| why.to_string())?;
+            radio_link(timeline, direction, Some(queue)).map_err(|why| why.to_string())?;
         }
         let source = Source::Recorded(timelines.into(), ride);
         Ok(Radio { source, queue, foresight, operator: None, balances: false })
@@ -186,19 +187,30 @@ impl Radio {
         }
     }
 
-    /// The network that `drive` makes from `plan`.
+    /// The network that `drive` makes from `plan`. A medium has the queues and rates of each path.
     pub fn network(&self, plan: &NetworkPlan, drive: &Drive) -> NetworkPlan {
+        let medium = plan.medium.clone();
         let mut paths = drive.timelines.iter().map(|timeline| {
             let [up, down] = LinkDirection::BOTH.map(|direction| {
-                let queue = DropTail::of_bytes(self.queue);
+                let queue = medium.is_none().then(|| DropTail::of_bytes(self.queue));
                 let link = radio_link(timeline, direction, queue);
                 link.expect("a recorded timeline was checked when it was read")
             });
             LinkPlan { up, down, ..plan.link.clone() }
         });
         let link = paths.next().expect("there is an operator");
-        NetworkPlan { link, second: paths.next(), access: None, medium: None }
+        let second = paths.next();
+        let moving = drive.timelines.iter().filter(|_| medium.is_some());
+        let courses = moving.map(|timeline| Arc::new(course(timeline))).collect();
+        NetworkPlan { link, second, access: None, medium, courses }
     }
+}
+
+/// What a train meets on an operator's medium: the serving cell's signal, and handovers.
+fn course(timeline: &RadioTimeline) -> Course {
+    let snr = timeline.signal.iter().map(|sample| (sample.at, sample.sinr_db)).collect();
+    let held = |direction| timeline.spells(direction, Service::Held);
+    Course { snr, paused: [LinkDirection::Up, LinkDirection::Down].map(held) }
 }
 
 impl Drive {

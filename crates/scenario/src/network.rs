@@ -65,7 +65,7 @@ pub(crate) fn resolve(cell: &mut CellReader<'_>, models: &mut Models) -> Option<
     let access = builder.link_if_any("access")?;
     let second = builder.link_if_any(SECOND)?;
     let medium = builder.medium()?;
-    Some(NetworkPlan { link: link?, second, access, medium })
+    Some(NetworkPlan { link: link?, second, access, medium, courses: Vec::new() })
 }
 
 struct Builder<'a, 'c> {

@@ -12,7 +12,7 @@ use trackbed_device::processor::costs::Cost;
 use trackbed_device::processor::durations::Durations;
 use trackbed_measure::results::{FactorKind, UsefulDifference};
 use trackbed_net::LinkSpec;
-use trackbed_net::medium::MediumModel;
+use trackbed_net::medium::{Course, MediumModel};
 use trackbed_programs::{Client, Server};
 use trackbed_protocols::{Protocol, TlsParameters, TlsSettings, TransportParameters};
 use trackbed_workloads::Prepared;
@@ -271,6 +271,8 @@ pub struct NetworkPlan {
     pub access: Option<LinkPlan>,
     /// What the phones share on the way to the shared link, before their access links.
     pub medium: Option<Arc<dyn MediumModel>>,
+    /// What phones that move meet on the medium of each path; empty if they do not move.
+    pub courses: Vec<Arc<Course>>,
 }
 
 impl NetworkPlan {

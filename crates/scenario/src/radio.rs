@@ -11,11 +11,11 @@ use trackbed_railway::radio::{PARAMETERS, Railway, drive_from_text};
 
 use crate::cell::CellReader;
 use crate::drive::Radio;
-use crate::field::{Field, MEDIUM, path};
+use crate::field::{Entry, Field, MEDIUM, path};
 use crate::foresight::{Foresight, ForesightKind};
 use crate::plan::Cell;
 use crate::problem::Problems;
-use crate::spec::{Selected, Spec};
+use crate::spec::{Chosen, Selected, Setting, Spec};
 
 pub(crate) const SECTION: &str = "radio";
 
@@ -40,8 +40,13 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
     }
     for setting in &spec.settings {
         if setting.path == MEDIUM {
-            let message = "medium has no effect: [radio] makes the links";
-            problems.add_with_help(&setting.place, message, "remove it, or the table [radio]");
+            check_medium(spec, setting, problems);
+        }
+        let of_medium = ["radio.queue", "radio.rate"];
+        if of_medium.contains(&setting.path.as_str()) && spec.get(MEDIUM).is_some() {
+            let message =
+                format!("{} has no effect: the medium has queues and rates", setting.path);
+            problems.add_with_help(&setting.place, message, "remove it, or medium");
         }
         let table = setting.path.split('.').next();
         let of_learning = ["radio.rides", "radio.table-drift"];
@@ -68,6 +73,32 @@ pub(crate) fn check(spec: &Spec, problems: &mut Problems) {
         if setting.path == "handshake" && setting.choices.iter().any(begins_warm) {
             let message = "a train's drive starts with the run, before sessions could be warmed up";
             problems.add_with_help(&setting.place, message, "write handshake = \"new\"");
+        }
+    }
+}
+
+/// A radio gives a medium its signal, if both have one.
+fn check_medium(spec: &Spec, setting: &Setting, problems: &mut Problems) {
+    if spec.get("radio.timeline").is_some() {
+        let message = "a recorded drive has rates, and a medium needs a signal";
+        problems.add_with_help(&setting.place, message, "remove medium, or radio.timeline");
+    }
+    let models = setting.choices.iter().filter_map(|choice| match &choice.chosen {
+        Chosen::Models(uses) => Some(uses),
+        _ => None,
+    });
+    for one in models.flatten() {
+        let Entry::Medium(entry) = one.model.entry else { continue };
+        if entry.signal.is_empty() {
+            let message = format!("{} has no effect: it has no signal that changes", entry.name);
+            problems.add_with_help(&one.place, message, "remove it, or the table [radio]");
+        }
+        let replaced = one.settings.iter().filter(|own| {
+            own.path.rsplit('.').next().is_some_and(|name| entry.signal.contains(&name))
+        });
+        for own in replaced {
+            let message = format!("{} has no effect: [radio] makes the signal", own.path);
+            problems.add_with_help(&own.place, message, "remove it, or the table [radio]");
         }
     }
 }

@@ -9,11 +9,12 @@ use trackbed_net::spec::SpecError;
 use trackbed_railway::radio::{LinkDirection, RadioTimeline, Service};
 
 /// One direction of an operator's link during a drive: its rate behind `queue`, and all else in the
-/// timeline. An error if the timeline's rows make no timetable, or a recorded drive has no rate.
+/// timeline. Without a queue what passes has been on a medium, which has the rate, queues and holds. An
+/// error if the timeline's rows make no timetable, or a recorded drive has no rate.
 pub(crate) fn radio_link(
     timeline: &RadioTimeline,
     direction: LinkDirection,
-    queue: DropTail,
+    queue: Option<DropTail>,
 ) -> Result<LinkSpec, SpecError> {
     let rates = timeline.rates(direction);
     if rates.is_empty() {
@@ -21,7 +22,11 @@ pub(crate) fn radio_link(
         let why = format!("no rate of {operator} {direction}; add a line for 0 s");
         return Err(SpecError::new(why));
     }
-    let mut link = LinkSpec::new().with(RateTimetable::new(rates, queue)?);
+    let has_queue = queue.is_some();
+    let mut link = LinkSpec::new();
+    if let Some(queue) = queue {
+        link = link.with(RateTimetable::new(rates, queue)?);
+    }
     let delays = timeline.delays(direction);
     if !delays.is_empty() {
         // Packets keep their order when the delay decreases.
@@ -36,11 +41,11 @@ pub(crate) fn radio_link(
         link = link.with(Outage { down: Spells::new(lost)? });
     }
     let held = timeline.spells(direction, Service::Held);
-    if !held.is_empty() {
+    if !held.is_empty() && has_queue {
         link = link.with(Pause { down: Spells::new(held)? });
     }
     let flushes = timeline.flushes(direction);
-    if !flushes.is_empty() {
+    if !flushes.is_empty() && has_queue {
         link = link.with(Flush::new(flushes)?);
     }
     Ok(link)
@@ -103,7 +108,7 @@ mod tests {
                     18 ms,A,down,rate,6 Mbit/s\n";
         let timeline = timelines_from_text(text).unwrap().swap_remove(0);
         let queue = DropTail::of_packets(50);
-        let spec = radio_link(&timeline, LinkDirection::Down, queue).unwrap();
+        let spec = radio_link(&timeline, LinkDirection::Down, Some(queue)).unwrap();
         let mut link = spec.build(&Seed::of_run(1, 0));
         let mut seen = Seen::default();
         (0..12).for_each(|number| link.push(Time::ZERO, packet(number), &mut seen));
@@ -115,7 +120,7 @@ mod tests {
         let (flushed, outage) = (DropReason::Flushed, DropReason::Outage);
         let expected = [(3, 4, flushed), (3, 5, flushed), (16, 7, outage), (17, 8, outage)];
         assert_eq!(seen.dropped, expected);
-        let up = radio_link(&timeline, LinkDirection::Up, DropTail::of_packets(1));
+        let up = radio_link(&timeline, LinkDirection::Up, Some(DropTail::of_packets(1)));
         assert!(up.unwrap_err().to_string().contains("no rate of A up"));
     }
 
@@ -135,7 +140,7 @@ mod tests {
             for timeline in &timelines {
                 for direction in LinkDirection::BOTH {
                     let queue = DropTail::of_packets(100);
-                    let spec = radio_link(timeline, direction, queue).unwrap();
+                    let spec = radio_link(timeline, direction, Some(queue)).unwrap();
                     let mut link = spec.build(&Seed::of_run(1, 0));
                     let mut seen = Seen::default();
                     for step in 0..20_000 {

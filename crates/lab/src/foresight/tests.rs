@@ -174,12 +174,48 @@ fn a_recorded_drive_is_the_same_again() {
     assert!(refused.contains("does not contain the train's position"), "{refused}");
 }
 
+/// On a radio cell rates and queues are the cell's: two of 20 MHz carry more than two of 10 MHz. Handovers stay the
+/// ride's: over one operator each is a gap of its interruption at least.
+#[test]
+fn a_ride_gives_a_radio_cell_its_signal_and_its_handovers() {
+    let cell = |preset: &str| format!("[medium.cell]\npreset = \"{preset}\"\n");
+    let both = |preset: &str| {
+        let plan = ride(&format!("profile = \"3gpp\"\n{}", cell(preset)));
+        sum("goodput_mbps", &[events(&plan, 0, 0)])
+    };
+    let [narrow, wide] = ["lte-10mhz", "lte-20mhz"].map(both);
+    assert!(wide > 1.5 * narrow && narrow > 20.0, "{narrow} {wide}");
+    for (interruption, least, most) in [("50 ms", 50.0, 250.0), ("500 ms", 500.0, 900.0)] {
+        let plan = plan(&format!(
+            "protocol = \"tcp\"\n[radio]\nduration = \"25 s\"\nlength = \"8 km\"\nprofile = \"3gpp\"\n\
+             operator = \"first\"\ninterruption = \"{interruption}\"\n{}\
+             [workload]\nkind = \"flow\"\nduration = \"25 s\"\n",
+            cell("lte-10mhz")
+        ));
+        let runs = [events(&plan, 0, 0)];
+        let gap = sum("gap_ms", &runs);
+        assert!(sum("handover_count", &runs) > 0.0 && (least..most).contains(&gap), "{gap}");
+    }
+}
+
 #[test]
 fn what_goes_ill_with_a_radio_is_refused_with_advice() {
     for (more, parts) in [
         (
+            "medium = \"wifi\"\n[radio]\nprofile = \"ns3\"",
+            &["wifi has no effect: it has no signal that changes"][..],
+        ),
+        (
+            "[radio]\nprofile = \"ns3\"\n[medium.cell]\nsnr = 12",
+            &["snr has no effect: [radio] makes the signal"],
+        ),
+        (
+            "medium = \"cell\"\n[radio]\nprofile = \"ns3\"\nqueue = \"10 kB\"",
+            &["radio.queue has no effect: the medium has queues and rates"],
+        ),
+        (
             "[radio]\nprofile = \"ns3\"\n[link]\ndelay = \"5 ms\"",
-            &["link.delay has no effect: [radio] makes the links"][..],
+            &["link.delay has no effect: [radio] makes the links"],
         ),
         ("[radio]\nspeed = \"fast\"", &["a.toml:3", "km/h"]),
         ("[radio]\nprofile = \"5g\"", &["hsr-measured"]),

@@ -65,10 +65,29 @@ pub trait MediumModel: fmt::Debug + Send + Sync {
 }
 
 /// What a medium knows of a station before a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Station {
     /// Its rank: a lower number is served first where a medium has priorities.
     pub priority: u8,
+    /// What it meets on its way, if it moves and the medium has a signal.
+    pub course: Option<Arc<Course>>,
+}
+
+/// The radio that a moving station meets.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Course {
+    /// From when on the signal-to-noise ratio has which mean, in dB, in order of time.
+    pub snr: Vec<(Time, f64)>,
+    /// From when until when the medium does not reach it: from the station, to it.
+    pub paused: [Vec<(Time, Time)>; 2],
+}
+
+impl Course {
+    /// The mean signal-to-noise ratio in dB; the first one before the first, 0 if there is none.
+    pub fn snr_at(&self, at: Time) -> f64 {
+        let begun = self.snr.partition_point(|(from, _)| *from <= at);
+        self.snr.get(begun.saturating_sub(1)).map_or(0.0, |(_, snr)| *snr)
+    }
 }
 
 /// The registry entry of a medium.
@@ -79,6 +98,8 @@ pub struct MediumEntry {
     pub summary: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
+    /// Those that the [`Course`] of its stations replaces; none if it has no signal.
+    pub signal: &'static [&'static str],
     /// Example parameters of a sensible medium.
     pub example: &'static [(&'static str, &'static str)],
     /// The medium that these values describe.

@@ -1,7 +1,9 @@
 //! The radio cell against arithmetic by hand.
 
+use std::sync::Arc;
+
 use trackbed_core::parameter::Value;
-use trackbed_net::medium::{Medium, MediumEntry, MediumOutlet, Station, Way};
+use trackbed_net::medium::{Course, Medium, MediumEntry, MediumOutlet, Station, Way};
 use trackbed_net::{Direction::Backward as Down, Direction::Forward as Up, MEDIA};
 
 use crate::harness::*;
@@ -45,7 +47,11 @@ fn way(station: u32, direction: Direction) -> Way {
 impl Cell {
     /// Stations of these priorities.
     fn new(keys: &[(&str, &str)], priorities: &[u8]) -> Cell {
-        let stations: Vec<_> = priorities.iter().map(|rank| Station { priority: *rank }).collect();
+        let stations = priorities.iter().map(|rank| Station { priority: *rank, course: None });
+        Cell::of(keys, stations.collect())
+    }
+
+    fn of(keys: &[(&str, &str)], stations: Vec<Station>) -> Cell {
         let medium = entry().model(&given(keys)).unwrap().build(&stations, &Seed::of_run(1, 0));
         Cell { medium, fates: Fates(Vec::new()), entered: 0, stations: stations.len() as u32 }
     }
@@ -87,8 +93,18 @@ fn mean(values: &[f64]) -> f64 {
 
 /// Bit rates in Mbit/s of stations that always have packets of 1,500 B to send.
 fn rates(keys: &[(&str, &str)], stations: u32, direction: Direction, seconds: f64) -> Vec<f64> {
+    rates_of(keys, vec![Station::default(); stations as usize], direction, seconds)
+}
+
+fn rates_of(
+    keys: &[(&str, &str)],
+    stations: Vec<Station>,
+    direction: Direction,
+    seconds: f64,
+) -> Vec<f64> {
     let keys = [keys, &[("queue", "100 MB")]].concat();
-    let mut cell = Cell::new(&keys, &[0; 4][..stations as usize]);
+    let mut cell = Cell::of(&keys, stations);
+    let stations = cell.stations;
     for station in 0..stations {
         (0..15_000).for_each(|n| cell.push(Time::ZERO, way(station, direction), n, 1500));
     }
@@ -275,20 +291,41 @@ fn what_exceeds_the_queue_is_dropped() {
 
 #[test]
 fn a_station_in_a_handover_keeps_its_packets() {
-    let mut cell = Cell::new(&[("bler", "20 %")], &[0, 0]);
-    for n in 0..100 {
-        let at = Time::ZERO + ms(4) * n;
-        cell.advance(at);
-        for direction in [Up, Down].into_iter().filter(|_| n == 25 || n == 75) {
-            assert!(cell.medium.change(at, way(0, direction), &Change::Paused(n == 25)));
+    let paused = [(); 2].map(|()| vec![(Time::from_millis(100), Time::from_millis(300))]);
+    let course = Some(Arc::new(Course { paused, ..Course::default() }));
+    // By the one who drives the medium, and by the station's course.
+    for course in [None, course] {
+        let station = Station { priority: 0, course: course.clone() };
+        let mut cell = Cell::of(&[("bler", "20 %")], vec![station, Station::default()]);
+        for n in 0..100 {
+            let at = Time::ZERO + ms(4) * n;
+            cell.advance(at);
+            let changes = course.is_none() && (n == 25 || n == 75);
+            for direction in [Up, Down].into_iter().filter(|_| changes) {
+                assert!(cell.medium.change(at, way(0, direction), &Change::Paused(n == 25)));
+            }
+            [Up, Down].into_iter().for_each(|direction| cell.push(at, way(0, direction), n, 700));
         }
-        [Up, Down].into_iter().for_each(|direction| cell.push(at, way(0, direction), n, 700));
+        let fates = cell.finish();
+        assert!(fates.iter().all(|fate| fate.3.is_none()));
+        // What was on the air at 100 ms is decoded; the first request afterwards is answered in 9 ms.
+        let during = |fate: &&Fate| (103..301).contains(&(fate.0.as_nanos() / 1_000_000));
+        assert_eq!(fates.iter().filter(during).count(), 0);
     }
-    let fates = cell.finish();
-    assert!(fates.iter().all(|fate| fate.3.is_none()));
-    // What was on the air at 100 ms is decoded; the first request afterwards is answered in 9 ms.
-    let during = |fate: &&Fate| (103..301).contains(&(fate.0.as_nanos() / 1_000_000));
-    assert_eq!(fates.iter().filter(during).count(), 0);
+}
+
+/// From 2.2 s on the signal is 3 dB, before it is 12: each half has the rate of its signal.
+#[test]
+fn the_rate_of_a_moving_station_follows_its_signal() {
+    for direction in [Up, Down] {
+        let fixed = |snr| rates(&[("snr", snr)], 1, direction, 2.0)[0];
+        let snr = vec![(Time::ZERO, 12.0), (Time::from_millis(2_200), 3.0)];
+        let course = Some(Arc::new(Course { snr, ..Course::default() }));
+        let station = Station { priority: 0, course };
+        let moving = rates_of(&[("snr", "50")], vec![station], direction, 4.0)[0];
+        let expected = (fixed("12") + fixed("3")) / 2.0;
+        assert!((moving / expected - 1.0).abs() < 0.02, "{moving} {expected}");
+    }
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn up(station: u32) -> Way {
     Way { station, direction: Direction::Forward }
 }
 
-const STATIONS: [Station; 50] = [Station { priority: 1 }; 50];
+const STATIONS: [Station; 50] = [const { Station { priority: 1, course: None } }; 50];
 
 /// Successes per microsecond of `n` saturated stations after Bianchi (IEEE JSAC 18(3), 2000,
 /// equations 7, 9 and 13), for a window of `w` that doubles `m` times. All times in microseconds.
@@ -206,7 +206,7 @@ fn a_run_repeats_and_an_idle_station_changes_nothing() {
 #[test]
 fn priority_shortens_the_wait_for_the_air() {
     let [first, others] = [0, 1].map(|priority| {
-        let stations = [&[Station { priority }], &STATIONS[..10]].concat();
+        let stations = [&[Station { priority, course: None }], &STATIONS[..10]].concat();
         let mut sources = full((1..=10).map(up), 1500);
         sources.0.push(source(up(0), 200, ms(20)));
         let seen = sources.run(&wifi(HT20), &stations, 1);

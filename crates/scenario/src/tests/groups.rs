@@ -80,7 +80,11 @@ fn runs_without_clients_or_with_too_many_are_refused() {
     expect_words(&text, &more, &["download needs 3 phones, and warning has 1"]);
     let radio = scenario_with_link("rate = \"1 Gbit/s\"")
         .replace("[link]", "medium = \"wifi\"\n[radio]\n#");
-    expect_words(&radio, &["radio.profile=3gpp", "!link"], &["medium has no effect", "remove it"]);
+    expect_words(
+        &radio,
+        &["radio.profile=3gpp", "!link"],
+        &["wifi has no effect: it has no signal", "remove it"],
+    );
 }
 
 #[test]

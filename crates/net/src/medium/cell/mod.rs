@@ -52,6 +52,7 @@ pub(crate) static ENTRY: MediumEntry = MediumEntry {
         "drx_inactivity": Time = "100 ms" =>
             "time without transmissions after which a station with drx_cycle is inactive";
     },
+    signal: &["snr", "snr_spread"],
     example: &[("preset", "lte-20mhz"), ("fading", "3")],
     read,
 };

@@ -2,9 +2,12 @@
 //! blocks fail.
 
 use std::f64::consts::FRAC_PI_2;
+use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::{Ratio, Rng, Seed, Time};
+
+use crate::medium::Course;
 
 /// Bits per resource element of the indices 1 to 15 (TS 36.213 Table 7.2.3-1, which TS 38.214 Table
 /// 5.2.2.1-2 repeats).
@@ -33,6 +36,8 @@ const REPORT_NANOS: u64 = 5_000_000;
 #[derive(Debug)]
 pub(super) struct Channel {
     mean: f64,
+    /// Has the mean, if the station moves.
+    course: Option<Arc<Course>>,
     fading: f64,
     coherence_nanos: u64,
     /// The constant error rate, if there is one.
@@ -45,9 +50,10 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    /// With this mean and standard deviation in dB.
+    /// With this mean, unless there is a course, and this standard deviation in dB.
     pub(super) fn new(
         (mean, fading): (f64, f64),
+        course: Option<Arc<Course>>,
         coherence: Duration,
         bler: Option<Ratio>,
         seed: &Seed,
@@ -55,19 +61,21 @@ impl Channel {
         let (fades, errors) = (seed.stream("fading"), seed.stream("errors"));
         let coherence_nanos = coherence.as_nanos() as u64;
         let (offset, drawn) = (0.0, [(u64::MAX, 0.0); 4]);
-        Channel { mean, fading, coherence_nanos, bler, fades, errors, offset, drawn }
+        Channel { mean, course, fading, coherence_nanos, bler, fades, errors, offset, drawn }
     }
 
     /// The signal-to-noise ratio in dB. Between independent normal numbers, one each coherence time,
     /// it turns from one into the next so that the variance stays, however often it is read.
     fn snr(&mut self, at: u64) -> f64 {
+        let course = self.course.as_ref();
+        let mean = course.map_or(self.mean, |course| course.snr_at(Time::from_nanos(at)));
         if self.fading == 0.0 {
-            return self.mean;
+            return mean;
         }
         let (number, rest) = (at / self.coherence_nanos, at % self.coherence_nanos);
         let angle = FRAC_PI_2 * rest as f64 / self.coherence_nanos as f64;
         let (from, to) = (self.draw(number), self.draw(number + 1));
-        self.mean + self.fading * (from * libm::cos(angle) + to * libm::sin(angle))
+        mean + self.fading * (from * libm::cos(angle) + to * libm::sin(angle))
     }
 
     fn draw(&mut self, number: u64) -> f64 {
@@ -111,7 +119,7 @@ mod tests {
 
     fn channel(mean: f64, fading: f64, coherence_ms: u64) -> Channel {
         let (coherence, seed) = (Duration::from_millis(coherence_ms), Seed::of_run(1, 0));
-        Channel::new((mean, fading), coherence, None, &seed)
+        Channel::new((mean, fading), None, coherence, None, &seed)
     }
 
     #[test]

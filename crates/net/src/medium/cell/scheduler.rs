@@ -48,6 +48,8 @@ enum Event {
     Again(u64),
     /// A block has arrived or is given up.
     Landed(u64, bool),
+    /// The cell no longer reaches the station, or does again.
+    Paused(bool),
 }
 
 impl MediumModel for Settings {
@@ -57,11 +59,12 @@ impl MediumModel for Settings {
             let place = (2 * number + 1) as f64 / stations.len() as f64;
             let mean = self.snr + self.snr_spread * (place - 1.0);
             let seed = seed.child(&format!("cell/{number}/{direction}"));
-            Channel::new((mean, self.fading), self.coherence, self.bler, &seed)
+            let course = stations[number].course.clone();
+            Channel::new((mean, self.fading), course, self.coherence, self.bler, &seed)
         };
         let channels = |way| (0..stations.len()).map(|number| channel(number, way)).collect();
         let ranked = |one: &Station| Bearer { priority: one.priority, ..Bearer::default() };
-        Box::new(RadioCell {
+        let mut cell = RadioCell {
             settings: Settings { grid: self.grid.shifted(seed.stream("cell/slots")), ..*self },
             bearers: [(); 2].map(|()| stations.iter().map(ranked).collect()),
             channels: ["uplink", "downlink"].map(channels),
@@ -70,7 +73,18 @@ impl MediumModel for Settings {
             events: BinaryHeap::new(),
             occurred: 0,
             slot: 0,
-        })
+        };
+        for (station, course) in (0..).zip(stations.iter().map(|one| &one.course)) {
+            let Some(course) = course else { continue };
+            for direction in [Forward, Backward] {
+                for (from, until) in &course.paused[direction as usize] {
+                    let way = Way { station, direction };
+                    cell.schedule(*from, way, Event::Paused(true));
+                    cell.schedule(*until, way, Event::Paused(false));
+                }
+            }
+        }
+        Box::new(cell)
     }
 }
 
@@ -131,6 +145,10 @@ impl RadioCell {
         match event {
             Event::Told(told) => bearer.known = bearer.known.max(told.min(bearer.total())),
             Event::Again(number) => bearer.retries.push_back(number),
+            Event::Paused(paused) => {
+                self.change(now, way, &Change::Paused(paused));
+                return;
+            }
             Event::Landed(number, arrived) => {
                 bearer.land(number, arrived, (now, way), out);
                 if !arrived && way.direction == Forward {

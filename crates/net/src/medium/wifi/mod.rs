@@ -33,6 +33,7 @@ pub(crate) static ENTRY: MediumEntry = MediumEntry {
             "the maximum number of packets in each queue: a station's, and the access point's for it";
         "queue": Size, optional => "the maximum number of bytes there; default: no limit";
     },
+    signal: &[],
     example: &[("standard", "802.11ac"), ("snr", "30")],
     read,
 };
