@@ -34,7 +34,6 @@ pub(super) fn of(section: &Section<'_>) -> Option<String> {
             let goodput = |cell: &CellResult| Some(cell.metrics.get("goodput_mbps")?.mean);
             let (before, after) = (gap(twin)?, gap(cell)?);
             let change = 100.0 * (goodput(cell)? / goodput(twin)? - 1.0);
-            let verb = if after < before { "shortens" } else { "lengthens" };
             let cost = if change < 0.0 { "costs" } else { "adds" };
             let name = match others.len() {
                 1 => cell.factor_text(FACTOR),
@@ -42,12 +41,14 @@ pub(super) fn of(section: &Section<'_>) -> Option<String> {
             };
             let short = |value: f64| Decimals::significant(value, 2).text(value);
             let rides = plural(cell.metrics.get("gap_ms")?.n.into(), "ride");
-            Some(format!(
-                "{name} {verb} the longest gap of a ride from {} to {} s and {cost} {} % of goodput in {rides}",
-                short(before),
-                short(after),
-                format_args!("{:.1}", change.abs()),
-            ))
+            let gap = match (short(before), short(after)) {
+                (was, is) if was == is => format!("leaves the longest gap of a ride at {is} s"),
+                (was, is) => {
+                    let verb = if after < before { "shortens" } else { "lengthens" };
+                    format!("{verb} the longest gap of a ride from {was} to {is} s")
+                }
+            };
+            Some(format!("{name} {gap} and {cost} {:.1} % of goodput in {rides}", change.abs()))
         })
         .collect();
     let most = told.len() <= TOLD_MAX && !told.is_empty();

@@ -308,6 +308,12 @@ impl<'a> Sentence<'a> {
         let [here, there] = [self.compared.of(self.best)?, self.compared.of(bound)?];
         let decimals = Decimals::of([there]);
         let (name, value) = (self.name(bound), decimals.text(there));
+        let is_reached = here == there || (here < there) == self.compared.less_is_better;
+        if is_reached {
+            // What leaves a path in time also leaves it unused.
+            let unit = unit(self.compared);
+            return Some(format!("{name}, which knows the future, is no better: {value} {unit}."));
+        }
         let text =
             format!("{name} is a bound that nothing real reaches: {value} {}", unit(self.compared));
         let differs_in = |one: &CellResult| -> Vec<String> {

@@ -194,6 +194,16 @@ fn a_bound_is_no_answer() {
     let bound = "oracle is a bound that nothing real reaches: 40.00 Mbit/s; the best goes 70 % of the way \
                  from no foresight.";
     assert!(found.ends_with(bound), "{found}");
+    let mut bound = of("oracle", 36.0);
+    bound.is_bound = true;
+    let cells = [of("pha", 37.0), of("none", 30.0), bound];
+    let [found] = &texts(&cells, &[differ(1, -7.0), differ(2, -1.0)])[..] else {
+        panic!("one sentence")
+    };
+    assert!(
+        found.ends_with("oracle, which knows the future, is no better: 36.00 Mbit/s."),
+        "{found}"
+    );
 }
 
 #[test]
@@ -439,11 +449,16 @@ fn what_foresight_buys_and_costs_is_said() {
         let factors = json!({ "foresight": foresight, "scheduler": "ecf" });
         with_factors(factors, &[("goodput_mbps", goodput), ("gap_ms", gap)])
     };
-    let cells = [of("none", 987.0, 25.0), of("pha-d", 141.4, 24.9)];
-    let texts = texts(&cells, &[of_means("goodput_mbps", 0, 1, 0.1, [0.05, 0.2])]);
-    let expected = "Foresight on this line: pha-d shortens the longest gap of a ride from 0.99 to 0.14 s and costs 0.4 \
-                    % of goodput in 40 rides.";
-    assert_eq!(texts.last().map(String::as_str), Some(expected));
+    for (before, said) in [
+        (987.0, "shortens the longest gap of a ride from 0.99 to 0.14 s"),
+        (141.3, "leaves the longest gap of a ride at 0.14 s"),
+    ] {
+        let cells = [of("none", before, 25.0), of("pha-d", 141.4, 24.9)];
+        let texts = texts(&cells, &[of_means("goodput_mbps", 0, 1, 0.1, [0.05, 0.2])]);
+        let expected =
+            format!("Foresight on this line: pha-d {said} and costs 0.4 % of goodput in 40 rides.");
+        assert_eq!(texts.last(), Some(&expected));
+    }
 }
 
 /// Ten warnings beside downloads; the share is that of the warnings' group.
