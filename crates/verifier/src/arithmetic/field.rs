@@ -77,6 +77,15 @@ impl FieldElement {
         Self(sub_modular(&self.0, &other.0, &PRIME))
     }
 
+    /// Half of it: an odd one plus p is even.
+    #[inline(always)]
+    pub(crate) fn halve(&self) -> Self {
+        let odd = 0u64.wrapping_sub(self.0[0] & 1);
+        let ([a, b, c, d], top) = add_wide(&self.0, &PRIME.map(|limb| limb & odd));
+        let join = |low: u64, high: u64| (low >> 1) | (high << 63);
+        Self([join(a, b), join(b, c), join(c, d), join(d, top)])
+    }
+
     #[inline(always)]
     pub(crate) fn negate(&self) -> Self {
         Self::ZERO.subtract(self)
@@ -84,11 +93,32 @@ impl FieldElement {
 
     #[inline(always)]
     pub(crate) fn multiply(&self, other: &Self) -> Self {
-        reduce(multiply_wide(&self.0, &other.0))
+        #[cfg(target_arch = "x86_64")]
+        if let Some(product) = super::adx::multiply(&self.0, &other.0) {
+            return Self(product);
+        }
+        self.multiply_anywhere(other)
     }
 
     #[inline(always)]
     pub(crate) fn square(&self) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(square) = super::adx::square(&self.0) {
+            return Self(square);
+        }
+        self.square_anywhere()
+    }
+
+    /// The product without instructions that not every processor has.
+    #[cfg_attr(target_arch = "x86_64", cold, inline(never))]
+    pub(super) fn multiply_anywhere(&self, other: &Self) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        super::adx::detect();
+        reduce(multiply_wide(&self.0, &other.0))
+    }
+
+    #[cfg_attr(target_arch = "x86_64", cold, inline(never))]
+    pub(super) fn square_anywhere(&self) -> Self {
         reduce(square_wide(&self.0))
     }
 

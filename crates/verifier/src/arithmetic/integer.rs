@@ -31,9 +31,19 @@ pub(crate) fn is_zero(a: &U256) -> bool {
 /// a + b + carry, and whether there is a carry out of it.
 #[inline(always)]
 pub(crate) fn add_with(a: u64, b: u64, carry: bool) -> (u64, bool) {
-    let (partial, first) = a.overflowing_add(b);
-    let (sum, second) = partial.overflowing_add(u64::from(carry));
-    (sum, first | second)
+    #[cfg(target_arch = "x86_64")]
+    {
+        // Compilers make vectors of what comes before a plain sum, and their words come back slowly.
+        let mut sum = 0;
+        let carry = std::arch::x86_64::_addcarry_u64(carry.into(), a, b, &mut sum);
+        (sum, carry != 0)
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let (partial, first) = a.overflowing_add(b);
+        let (sum, second) = partial.overflowing_add(u64::from(carry));
+        (sum, first | second)
+    }
 }
 
 /// a + b + carry, and the carry out of it.
@@ -91,8 +101,8 @@ pub(crate) fn reduce_once(low: &U256, high: u64, modulus: &U256) -> U256 {
 /// a + b modulo `modulus`, of which both are below it.
 #[inline(always)]
 pub(crate) fn add_modular(a: &U256, b: &U256, modulus: &U256) -> U256 {
-    let (sum, carry) = add_wide(a, b);
-    reduce_once(&sum, carry, modulus)
+    // As a - (modulus - b): the sum itself may have a bit more, and compilers choose between two sums by a branch.
+    sub_modular(a, &sub_borrow(modulus, b).0, modulus)
 }
 
 /// a - b modulo `modulus`, of which both are below it.

@@ -1,5 +1,8 @@
 //! Integers of 256 bits, and residues modulo the prime of the field and the order of the group.
 
+#[cfg(target_arch = "x86_64")]
+#[expect(unsafe_code, reason = "instructions that not every processor has")]
+mod adx;
 mod field;
 mod integer;
 mod inversion;

@@ -73,6 +73,9 @@ fn field_arithmetic_is_that_of_integers() {
         assert_eq!(value(x.negate()), (&prime - a) % &prime);
         assert_eq!(value(x.multiply(&y)), (a * b) % &prime);
         assert_eq!(value(x.square()), (a * a) % &prime);
+        assert_eq!(x.multiply_anywhere(&y), x.multiply(&y));
+        assert_eq!(x.square_anywhere(), x.square());
+        assert_eq!(x.halve().double(), x);
         assert_eq!(x.is_zero(), a.bits() == 0);
     }
     assert_eq!(FieldElement::from_integer(&small(&prime)), None);
