@@ -20,10 +20,9 @@
 //!
 //! # Paths
 //!
-//! [`Path::Portable`] works everywhere, on limbs of 64 bits. [`Path::Avx2`] and [`Path::Ifma`] work on eight
-//! signatures at a time by AVX2 and AVX-512 IFMA, found out at run time; they share all formulae and differ in the
-//! arithmetic of the field. [`Path::Gpu`] works on a graphics processor ([`gpu`]), which has to be chosen: it is
-//! for large batches.
+//! [`Path::Portable`] works everywhere, on limbs of 64 bits, whose products take MULX and ADX where the processor has
+//! them. [`Path::Ifma`] works on eight signatures at a time by AVX-512 IFMA. Both are found out at run time.
+//! [`Path::Gpu`] works on a graphics processor ([`gpu`]), which has to be chosen: it is for large batches.
 //!
 //! # Not for secrets
 //!
@@ -33,9 +32,6 @@
 #![deny(unsafe_code)]
 
 mod arithmetic;
-#[cfg(target_arch = "x86_64")]
-#[expect(unsafe_code, reason = "instructions that not every processor has")]
-mod avx2;
 mod backend;
 pub mod cache;
 mod curve;

@@ -7,8 +7,6 @@ use crate::curve::Form;
 pub enum Path {
     /// Limbs of 64 bits, one signature after the other: everywhere.
     Portable,
-    /// Eight signatures at a time, by AVX2.
-    Avx2,
     /// Eight signatures at a time, by AVX-512 IFMA.
     Ifma,
     /// One signature on each thread of a graphics processor: for large batches.
@@ -17,14 +15,13 @@ pub enum Path {
 
 impl Path {
     /// All paths, those on the processor first, the slowest of them first.
-    pub const ALL: [Self; 4] = [Self::Portable, Self::Avx2, Self::Ifma, Self::Gpu];
+    pub const ALL: [Self; 3] = [Self::Portable, Self::Ifma, Self::Gpu];
 
     /// The name for users.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
-            Self::Avx2 => "avx2",
             Self::Ifma => "ifma",
             Self::Gpu => "gpu",
         }
@@ -33,7 +30,7 @@ impl Path {
     pub(crate) const fn form(self) -> Form {
         match self {
             Self::Portable | Self::Gpu => Form::Portable,
-            Self::Avx2 | Self::Ifma => Form::Vector,
+            Self::Ifma => Form::Vector,
         }
     }
 }

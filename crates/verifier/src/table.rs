@@ -56,14 +56,8 @@ impl KeyTable {
 
 fn build(key: &PublicKey, path: Path) -> Table {
     #[cfg(target_arch = "x86_64")]
-    let built = match path {
-        Path::Avx2 => crate::avx2::Lanes::detect().map(|it| it.build_table(key.point(), WINDOWS)),
-        Path::Ifma => crate::ifma::Lanes::detect().map(|it| it.build_table(key.point(), WINDOWS)),
-        Path::Portable | Path::Gpu => None,
-    };
-    #[cfg(target_arch = "x86_64")]
-    if let Some(table) = built {
-        return table;
+    if let (Path::Ifma, Some(lanes)) = (path, crate::ifma::Lanes::detect()) {
+        return lanes.build_table(key.point(), WINDOWS);
     }
     Table::new(key.point(), WINDOWS, path.form())
 }

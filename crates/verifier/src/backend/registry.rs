@@ -10,15 +10,14 @@ use super::{Unavailable, VerifierBackend};
 type Open = fn() -> Result<Box<dyn VerifierBackend>, Unavailable>;
 
 /// How each path is opened. Those on the processor stand first, from the slowest to the fastest.
-const BACKENDS: [(Path, Open); 4] =
-    [(Path::Portable, || Ok(portable())), (Path::Avx2, avx2), (Path::Ifma, ifma), (Path::Gpu, gpu)];
+const BACKENDS: [(Path, Open); 3] =
+    [(Path::Portable, || Ok(portable())), (Path::Ifma, ifma), (Path::Gpu, gpu)];
 
 impl Path {
     /// The fastest one on the processor, which any batch gains from.
     #[must_use]
     pub fn fastest() -> Self {
-        let mut fast = [Self::Ifma, Self::Avx2].into_iter();
-        fast.find(|path| path.is_available()).unwrap_or(Self::Portable)
+        if Self::Ifma.is_available() { Self::Ifma } else { Self::Portable }
     }
 
     /// Whether this machine supports it. For a GPU, that means to open it.
@@ -36,14 +35,6 @@ impl Path {
 /// The one that every machine has.
 pub(crate) fn portable() -> Box<dyn VerifierBackend> {
     Box::new(Cpu::new(Path::Portable, Portable::default()))
-}
-
-fn avx2() -> Result<Box<dyn VerifierBackend>, Unavailable> {
-    #[cfg(target_arch = "x86_64")]
-    if let Some(lanes) = crate::avx2::Lanes::detect() {
-        return Ok(Box::new(Cpu::new(Path::Avx2, lanes)));
-    }
-    Err(Unavailable::Instructions("AVX2"))
 }
 
 fn ifma() -> Result<Box<dyn VerifierBackend>, Unavailable> {

@@ -15,10 +15,6 @@ macro_rules! for_each {
             true => $test::<crate::ifma::Vector>(),
             false => eprintln!("skipped: this processor has no AVX-512 IFMA"),
         }
-        match Path::Avx2.is_available() {
-            true => $test::<crate::avx2::Vector>(),
-            false => eprintln!("skipped: this processor has no AVX2"),
-        }
     };
 }
 

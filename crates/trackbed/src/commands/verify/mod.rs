@@ -87,7 +87,6 @@ pub struct Arguments {
 /// What Trackbed's verifier uses.
 const BACKENDS: &Names<Path> = &[
     ("portable", "Runs on every CPU", Path::Portable),
-    ("avx2", "AVX2, eight signatures at a time", Path::Avx2),
     ("ifma", "AVX-512 IFMA, eight signatures at a time", Path::Ifma),
     ("gpu", "An NVIDIA GPU; without one, the CPU verifies", Path::Gpu),
 ];
