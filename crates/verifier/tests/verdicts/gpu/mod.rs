@@ -133,7 +133,7 @@ fn check(driver: &path::Path, count: usize) {
     let undecided = Arc::new(Mutex::new(0));
     let counting = Box::new(Counting(Arc::clone(&undecided)));
     let mut gpu = open_with(driver, counting).expect("it opens");
-    let (signers, cases, expected) = random::cases(11, count);
+    let (signers, cases, expected) = random::cases(11, count, crate::judges::others);
     let judged = Judged { signers: &signers, cases: &cases, expected: &expected };
     // More than a block, and less.
     for way in [0, 1] {
