@@ -38,7 +38,8 @@ pub static MODELS: &[&ModelEntry] = &[
 pub static MEDIA: &[&MediumEntry] = &[&medium::cell::ENTRY, &medium::wifi::ENTRY];
 
 /// Every queue, in the order in which they are listed. A new queue is a file and a line here.
-pub static QUEUES: &[&QueueEntry] = &[&queue::drop_tail::ENTRY, &queue::codel::ENTRY];
+pub static QUEUES: &[&QueueEntry] =
+    &[&queue::drop_tail::ENTRY, &queue::codel::ENTRY, &queue::fq_codel::ENTRY];
 
 /// The parameter that selects the queue of a model.
 pub static SELECTOR: Parameter = Parameter::with_default(

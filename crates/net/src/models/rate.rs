@@ -53,11 +53,11 @@ impl Model for Rate {
         Stage::Queue
     }
 
-    fn wrap(&self, _rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
+    fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
         Box::new(RateLink {
             rate: self.rate,
             paused: false,
-            queue: self.queue.build(),
+            queue: self.queue.build(rng),
             sending: None,
             inner,
         })

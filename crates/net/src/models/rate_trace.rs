@@ -147,12 +147,12 @@ impl Model for RateTrace {
         Stage::Queue
     }
 
-    fn wrap(&self, _rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
+    fn wrap(&self, rng: Rng, inner: Box<dyn Link>) -> Box<dyn Link> {
         Box::new(RateTraceLink {
             trace: self.trace.clone(),
             next: 0,
             paused: false,
-            queue: self.queue.build(),
+            queue: self.queue.build(rng),
             sending: None,
             inner,
         })

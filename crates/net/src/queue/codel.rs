@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::packet::Ecn;
-use trackbed_core::{Arguments, ByteSize, Packet, Time, parameters};
+use trackbed_core::{Arguments, ByteSize, Packet, Rng, Time, parameters};
 
 use super::{Queue, QueueEntry, QueueModel};
 use crate::link::{Alteration, DropReason, Outlet, Waiting};
@@ -31,17 +31,7 @@ pub(crate) static ENTRY: QueueEntry = QueueEntry {
 };
 
 fn read(arguments: &Arguments) -> Result<Arc<dyn QueueModel>, SpecError> {
-    let codel = Codel {
-        packets: arguments.need("queue_packets"),
-        bytes: arguments.get("queue_bytes"),
-        target: arguments.need("codel_target"),
-        interval: arguments.need("codel_interval"),
-        ecn: arguments.need("codel_ecn"),
-    };
-    if codel.interval.is_zero() {
-        return Err(SpecError::new("codel_interval: 0 would drop everything; write \"100 ms\""));
-    }
-    Ok(Arc::new(codel))
+    Ok(Arc::new(Codel::read(arguments, ["codel_target", "codel_interval", "codel_ecn"])?))
 }
 
 /// A Controlled Delay queue (RFC 8289). The defaults are those of RFC 8289 section 4.3 and 4.4,
@@ -72,15 +62,41 @@ impl Default for Codel {
     }
 }
 
+impl Codel {
+    /// With the parameters that the queue calls by these names.
+    pub(super) fn read(
+        arguments: &Arguments,
+        [target, interval, ecn]: [&str; 3],
+    ) -> Result<Codel, SpecError> {
+        let codel = Codel {
+            packets: arguments.need("queue_packets"),
+            bytes: arguments.get("queue_bytes"),
+            target: arguments.need(target),
+            interval: arguments.need(interval),
+            ecn: arguments.need(ecn),
+        };
+        if codel.interval.is_zero() {
+            let why = format!("{interval}: 0 would drop everything; write \"100 ms\"");
+            return Err(SpecError::new(why));
+        }
+        Ok(codel)
+    }
+
+    pub(super) fn without_limits(self) -> CodelQueue {
+        let model = Codel { packets: u64::MAX, bytes: None, ..self };
+        CodelQueue { model, ..CodelQueue::default() }
+    }
+}
+
 impl QueueModel for Codel {
-    fn build(&self) -> Box<dyn Queue> {
+    fn build(&self, _rng: Rng) -> Box<dyn Queue> {
         Box::new(CodelQueue { model: *self, ..CodelQueue::default() })
     }
 }
 
 /// The state of RFC 8289 section 5, under its names.
 #[derive(Debug, Default)]
-struct CodelQueue {
+pub(super) struct CodelQueue {
     model: Codel,
     waiting: VecDeque<(Time, Packet)>,
     waiting_bytes: u64,
@@ -155,13 +171,23 @@ impl Queue for CodelQueue {
 }
 
 impl CodelQueue {
+    pub(super) fn bytes(&self) -> u64 {
+        self.waiting_bytes
+    }
+
+    /// Removes the first packet and the time since when it waits, whatever the control law says.
+    pub(super) fn remove(&mut self) -> Option<(Time, Packet)> {
+        let (since, packet) = self.waiting.pop_front()?;
+        self.waiting_bytes -= packet.len() as u64;
+        Some((since, packet))
+    }
+
     /// Takes the first packet, and returns whether it may be dropped: RFC 8289 section 5.5.
     fn take(&mut self, now: Time) -> (Option<Packet>, bool) {
-        let Some((since, packet)) = self.waiting.pop_front() else {
+        let Some((since, packet)) = self.remove() else {
             self.first_above = None;
             return (None, false);
         };
-        self.waiting_bytes -= packet.len() as u64;
         if now - since < self.model.target || self.waiting_bytes <= self.largest {
             self.first_above = None;
             return (Some(packet), false);

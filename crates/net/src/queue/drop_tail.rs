@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use trackbed_core::{Arguments, ByteSize, Packet, Time, parameters};
+use trackbed_core::{Arguments, ByteSize, Packet, Rng, Time, parameters};
 
 use super::{Queue, QueueEntry, QueueModel};
 use crate::link::{DropReason, Outlet, Waiting};
@@ -53,7 +53,7 @@ impl DropTail {
 }
 
 impl QueueModel for DropTail {
-    fn build(&self) -> Box<dyn Queue> {
+    fn build(&self, _rng: Rng) -> Box<dyn Queue> {
         Box::new(DropTailQueue {
             packets: self.packets.unwrap_or(u64::MAX),
             bytes: self.bytes.map_or(u64::MAX, ByteSize::as_bytes),

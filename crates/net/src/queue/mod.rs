@@ -2,18 +2,20 @@
 
 pub(crate) mod codel;
 pub(crate) mod drop_tail;
+pub(crate) mod fq_codel;
 
 use std::fmt;
 use std::sync::Arc;
 
 use trackbed_core::parameter::{Arguments, Parameter};
-use trackbed_core::{Packet, Time};
+use trackbed_core::{Packet, Rng, Time};
 
 use crate::link::{Outlet, Waiting};
 use crate::spec::SpecError;
 
 pub use codel::Codel;
 pub use drop_tail::DropTail;
+pub use fq_codel::FqCodel;
 
 /// Packets that wait to be sent.
 ///
@@ -47,13 +49,13 @@ pub trait Queue: fmt::Debug + Send {
 
 /// The description of a queue: plain data, from which each link builds its own queue.
 pub trait QueueModel: fmt::Debug + Send + Sync {
-    /// An empty queue.
-    fn build(&self) -> Box<dyn Queue>;
+    /// An empty queue. Only this queue draws from `rng`.
+    fn build(&self, rng: Rng) -> Box<dyn Queue>;
 }
 
 impl<Q: QueueModel + ?Sized> QueueModel for Arc<Q> {
-    fn build(&self) -> Box<dyn Queue> {
-        (**self).build()
+    fn build(&self, rng: Rng) -> Box<dyn Queue> {
+        (**self).build(rng)
     }
 }
 

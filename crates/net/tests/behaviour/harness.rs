@@ -16,7 +16,7 @@ pub use trackbed_net::models::{
     Corruption, Delay, Duplication, Flush, Loss, Outage, Pause, Rate, RateTimetable, RateTrace,
     Reordering, Spells, Trace,
 };
-pub use trackbed_net::queue::{Codel, DropTail};
+pub use trackbed_net::queue::{Codel, DropTail, FqCodel};
 pub use trackbed_net::{
     Alteration, Change, Delivery, Direction, DropReason, Duplex, End, LinkId, LinkSpec, Network,
     NetworkBuilder, NodeId, Point,

@@ -5,6 +5,7 @@ mod cell;
 mod codel;
 mod composition;
 mod delay;
+mod fq_codel;
 mod harness;
 mod loss;
 mod medium;

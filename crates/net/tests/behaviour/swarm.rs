@@ -95,11 +95,15 @@ fn bad_day(run: u64) -> Vec<Delivery> {
 
 fn bad_link(rng: &mut Rng) -> Duplex {
     let rate = Bitrate::from_bps(2_000_000 + rng.below(20_000_000));
-    let spec = match rng.below(2) {
-        0 => LinkSpec::new().then(Rate::new(rate, DropTail::of_packets(4))),
-        _ => LinkSpec::new()
-            .then(Rate::new(rate, Codel { target: us(500), interval: ms(5), ..Codel::default() })),
+    let codel = Codel { target: us(500), interval: ms(5), ..Codel::default() };
+    let rate = match rng.below(3) {
+        0 => Rate::new(rate, DropTail::of_packets(4)),
+        1 => Rate::new(rate, codel),
+        _ => {
+            Rate::new(rate, FqCodel { codel: Codel { packets: 9, ..codel }, ..FqCodel::default() })
+        }
     };
+    let spec = LinkSpec::new().then(rate);
     let spec = spec
         .with(Loss::bernoulli(Ratio::from_parts(rng.below(20), 100)))
         .with(Duplication { probability: Ratio::from_parts(rng.below(20), 100) })

@@ -174,7 +174,7 @@ fn models() {
     let help = "set the rate too, for example link.rate = \"50 Mbit/s\"";
     expect(&text, "queue", "queue without a rate: nothing is ever queued", help);
     let text = link("rate = \"1 Mbit/s\"\nqueue = \"many\"");
-    let help = "queue takes \"100 packets\" or \"355 B\", or a model: codel";
+    let help = "queue takes \"100 packets\" or \"355 B\", or a model: codel, fq-codel";
     expect(&text, "\"many\"", "\"many\" is not a valid value", help);
     let text = link("delay = \"1 ms\"\nup = { delay = \"2 ms\" }\ndown.delay = \"3 ms\"");
     let error = mistake(&text);

@@ -142,8 +142,9 @@ fn queue(dice: &mut Dice, limits: &Limits) -> String {
         _ => {
             let target_us = dice.magnitude(1_000, 20_000);
             let (interval_us, ecn) = (target_us * dice.between(5, 30), dice.percent(50));
+            let name = if dice.percent(50) { "fq-codel" } else { "codel" };
             format!(
-                "{{ codel = {{ target = \"{target_us} us\", interval = \"{interval_us} us\", \
+                "{{ {name} = {{ target = \"{target_us} us\", interval = \"{interval_us} us\", \
                  ecn = {ecn} }} }}"
             )
         }
