@@ -13,6 +13,7 @@ use trackbed_scenario::Plan;
 /// It takes one bit per unit of the plan.
 #[derive(Clone, Debug)]
 pub struct Units {
+    families: Vec<Vec<u32>>,
     cells: usize,
     wanted: Vec<u64>,
     len: u64,
@@ -23,7 +24,8 @@ impl Units {
     pub fn of(plan: &Plan, mut is_wanted: impl FnMut(u32, u32) -> bool) -> Units {
         let cells = plan.cells.len();
         let places = cells * plan.runs as usize;
-        let mut units = Units { cells, wanted: vec![0; places.div_ceil(64)], len: 0 };
+        let (families, wanted) = (plan.families(), vec![0; places.div_ceil(64)]);
+        let mut units = Units { families, cells, wanted, len: 0 };
         for place in 0..places {
             let (cell, run) = units.at(place);
             if run < plan.cells[cell as usize].runs && is_wanted(cell, run) {
@@ -44,10 +46,19 @@ impl Units {
         self.len == 0
     }
 
-    /// The cells and runs, in order.
-    pub fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        let is_wanted = |place: &usize| self.wanted[place / 64] & (1 << (place % 64)) != 0;
-        (0..self.wanted.len() * 64).filter(is_wanted).map(|place| self.at(place))
+    /// What to execute, in order: each run of a family once, with the cells whose results are wanted.
+    pub fn runs(&self) -> impl Iterator<Item = (Vec<u32>, u32)> + '_ {
+        let runs = self.wanted.len() * 64 / self.cells.max(1) + 1;
+        let all = (0..runs).flat_map(|run| self.families.iter().map(move |family| (run, family)));
+        all.filter_map(|(run, family)| {
+            let is_wanted = |cell: &u32| self.has(run * self.cells + *cell as usize);
+            let cells: Vec<u32> = family.iter().copied().filter(is_wanted).collect();
+            (!cells.is_empty()).then_some((cells, run as u32))
+        })
+    }
+
+    fn has(&self, place: usize) -> bool {
+        self.wanted.get(place / 64).is_some_and(|bits| bits & (1 << (place % 64)) != 0)
     }
 
     fn at(&self, place: usize) -> (u32, u32) {
@@ -85,16 +96,16 @@ impl Shard {
         format!("{SHARD_PREFIX}{:0width$}-of-{count}", self.index + 1, width = count.len())
     }
 
-    /// Whether a run of a cell belongs to this share, for a plan with `cells` cells. Each run
-    /// belongs to one share; the sizes of shares differ by at most one.
+    /// Whether a run of a family of cells belongs to this share, for a plan with so many families. Each
+    /// run belongs to one share; the numbers of runs of shares differ by at most one.
     ///
-    /// Units are dealt in turn, run by run. If that would give the same cells to the same shares
-    /// each time, although some cells are slow, the start is shifted by one after each repetition.
-    pub fn has(self, cells: usize, (cell, run): (u32, u32)) -> bool {
+    /// Runs are dealt in turn. If that would give the same families to the same shares each time,
+    /// although some are slow, the start is shifted by one after each repetition.
+    pub fn has(self, families: usize, (family, run): (u32, u32)) -> bool {
         let count = u64::from(self.count.get());
-        let (cells, run) = (cells as u64, u64::from(run));
-        let runs_until_repetition = count / greatest_common_divisor(cells, count);
-        let turn = run * cells + u64::from(cell) + run / runs_until_repetition;
+        let (families, run) = (families as u64, u64::from(run));
+        let runs_until_repetition = count / greatest_common_divisor(families, count);
+        let turn = run * families + u64::from(family) + run / runs_until_repetition;
         turn % count == u64::from(self.index)
     }
 }
@@ -146,12 +157,25 @@ mod tests {
         let plan = plan(40);
         let cells = plan.cells.len() as u32;
         let all = Units::of(&plan, |_, _| true);
-        let expected = (0..40).flat_map(|run| (0..cells).map(move |cell| (cell, run)));
-        assert!(all.iter().eq(expected));
+        let expected = (0..40).flat_map(|run| (0..cells).map(move |cell| (vec![cell], run)));
+        assert!(all.runs().eq(expected));
         assert_eq!(all.len(), u64::from(40 * cells));
         let some = Units::of(&plan, |cell, run| cell == 1 && run > 37);
-        assert_eq!((some.iter().collect::<Vec<_>>(), some.len()), (vec![(1, 38), (1, 39)], 2));
+        assert!(some.runs().eq([(vec![1], 38), (vec![1], 39)]) && some.len() == 2);
         assert!(Units::of(&plan, |_, _| false).is_empty());
+    }
+
+    /// Rows of one group come first, then those of the other.
+    #[test]
+    fn groups_of_a_run_are_executed_together() {
+        let text = "protocol = \"tcp\"\nruns = 2\n[link]\nrate = \"1 Mbit/s\"\n[workload]\n\
+                    kind = \"flow\"\n[group.a]\ncount = [0, 1, 2]\n[group.b]\n[[part]]\n\
+                    name = \"p\"\n[[part]]\nname = \"q\"\ngroup.a.count = 1\n";
+        let plan = scenario::load(&Source::recorded("own", text), &[]).unwrap();
+        assert_eq!(plan.families(), [vec![0, 3], vec![1, 4], vec![2], vec![5, 6]]);
+        let units = Units::of(&plan, |cell, run| run == 1 && cell != 0);
+        let once = [vec![3], vec![1, 4], vec![2], vec![5, 6]].map(|cells| (cells, 1));
+        assert!(units.runs().eq(once) && units.len() == 6);
     }
 
     /// Parts with two and three runs: only the second part has a third run.
@@ -163,8 +187,8 @@ mod tests {
             scenario::load(&Source::recorded("own", text), overrides).unwrap()
         };
         let plan = load(&[]);
-        let units: Vec<(u32, u32)> = Units::of(&plan, |_, _| true).iter().collect();
-        assert_eq!(units, [(0, 0), (1, 0), (0, 1), (1, 1), (1, 2)]);
+        let units = [(0, 0), (1, 0), (0, 1), (1, 1), (1, 2)].map(|(cell, run)| (vec![cell], run));
+        assert!(Units::of(&plan, |_, _| true).runs().eq(units));
         assert_eq!((plan.units(), plan.runs), (5, 3));
         assert_eq!(plan.runs_in_words(), "2 to 3 runs each");
         let more = load(&["runs=4".parse().unwrap()]);

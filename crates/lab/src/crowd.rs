@@ -23,8 +23,6 @@ pub(crate) struct Member {
     pub begin: Duration,
     /// When it is cut off, if it still runs.
     pub stop: Option<Duration>,
-    /// Whether it is of the group whose results are wanted.
-    pub is_shown: bool,
     /// In failures; empty without groups.
     pub name: String,
 }
@@ -32,7 +30,7 @@ pub(crate) struct Member {
 impl Member {
     /// The members of all groups of `cell`, in the order of the file.
     pub fn all(cell: &Cell, seed: &Seed) -> Vec<Member> {
-        let Some(shown) = &cell.place else {
+        if cell.place.is_none() {
             return vec![Member {
                 cell: Arc::new(cell.clone()),
                 seed: *seed,
@@ -41,10 +39,9 @@ impl Member {
                 port: 0,
                 begin: Duration::ZERO,
                 stop: None,
-                is_shown: true,
                 name: String::new(),
             }];
-        };
+        }
         let (mut members, mut next): (Vec<Member>, u32) = (Vec::new(), 0);
         for group in cell.groups() {
             let Some(place) = group.place.clone() else { continue };
@@ -63,7 +60,6 @@ impl Member {
                     port: members.len() as u16,
                     begin,
                     stop: place.schedule.stop,
-                    is_shown: place.number == shown.number,
                     name: format!("{} {number}", place.name),
                     cell: Arc::clone(&group),
                 });
@@ -74,7 +70,7 @@ impl Member {
     }
 
     /// The name of its group; empty without groups.
-    fn group(&self) -> &str {
+    pub fn group(&self) -> &str {
         self.cell.place.as_ref().map_or("", |place| &place.name)
     }
 }

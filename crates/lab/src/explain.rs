@@ -66,7 +66,7 @@ fn virtually(
     let watcher = Watcher::begin(&directory.join(VIRTUAL), (command, VIRTUAL))?;
     let runner = Runner::new(Cancel::new()).with_computing(computing);
     let (outcome, answered) = runner
-        .simulate(&plan.cells[cell as usize], (plan.seed, run), Some(&watcher))
+        .watch(&plan.cells[cell as usize], (plan.seed, run), Some(&watcher))
         .unwrap_or_else(|why| (Outcome::Failed(why.to_string()), None));
     watcher.finish(RunResult { cell, run, outcome, certificate: None, answered })
 }

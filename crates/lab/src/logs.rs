@@ -6,10 +6,12 @@ use std::time::Duration;
 use trackbed_core::event::{Record, Role};
 use trackbed_core::{Event, Time};
 use trackbed_measure::answered::Answered;
+use trackbed_measure::lists::grouped;
 use trackbed_measure::metrics;
 use trackbed_measure::results::Outcome;
 use trackbed_net::{Counters, Direction, DropReason, LinkId, Network};
 use trackbed_protocols::LedgerTotals;
+use trackbed_scenario::Cell;
 
 use crate::crowd::Member;
 
@@ -19,38 +21,38 @@ pub(crate) struct Log {
     pub records: Vec<Record>,
 }
 
-/// The events of the members whose results are wanted; at least one.
+/// The events of the members of a group; at least one.
 pub(crate) struct Logs(Vec<Log>);
 
 impl Logs {
-    /// Keeps the logs that are wanted of those of all members. `bytes` are those that each phone sent
-    /// and received, and `now` is the end.
-    pub fn of(all: Vec<Log>, bytes: &[u64], now: Time) -> Logs {
+    /// Divides the logs of all members by group, in the order of the file. `bytes` are those that each phone
+    /// sent and received; `events` are those of the whole run, and `now` is its end.
+    pub fn by_group(all: Vec<Log>, bytes: &[u64], (events, now): (&[Event], Time)) -> Vec<Logs> {
         // Bytes are counted by phone.
         let is_counted = all.len() > 1 && all.iter().all(|log| log.member.has_phones);
-        let traffic = |log: &Log| {
-            let own = bytes.iter().skip(log.member.first as usize);
-            let bytes: u64 = own.take(log.member.cell.workload.phones() as usize).sum();
-            let at = |event: Event| log.records.iter().find(|record| record.event == event);
-            let span = at(Event::Finished).zip(at(Event::Started));
-            let span = span.map(|(end, start)| end.at.since(start.at).as_secs_f64());
-            let rate = span.filter(|span| *span > 0.0).map(|span| bytes as f64 * 8.0 / span);
-            (log.member.is_shown, bytes, rate.unwrap_or(0.0) as u64)
+        let (counted, rates_bps): (Vec<u64>, Vec<u64>) =
+            all.iter().map(|log| traffic(log, bytes)).unzip();
+        let bytes_of_all = counted.iter().sum();
+        let named = |own: (Log, u64)| (own.0.member.group().to_owned(), own);
+        let of_group = |(_, own): (String, Vec<(Log, u64)>)| {
+            let (logs, bytes): (Vec<Log>, Vec<u64>) = own.into_iter().unzip();
+            let (mut logs, bytes) = (Logs(logs), bytes.iter().sum());
+            if is_counted {
+                let rates_bps = rates_bps.clone();
+                logs.add(vec![Event::Shared { bytes, bytes_of_all, rates_bps }], now);
+            }
+            logs.add(events.to_vec(), now);
+            logs
         };
-        let traffic: Vec<(bool, u64, u64)> = all.iter().map(traffic).collect();
-        let mut shown = Logs(all.into_iter().filter(|log| log.member.is_shown).collect());
-        if is_counted {
-            let own = traffic.iter().filter(|(is_shown, ..)| *is_shown);
-            shown.add(
-                vec![Event::Shared {
-                    bytes: own.map(|(_, bytes, _)| bytes).sum(),
-                    bytes_of_all: traffic.iter().map(|(_, bytes, _)| bytes).sum(),
-                    rates_bps: traffic.iter().map(|(.., rate)| *rate).collect(),
-                }],
-                now,
-            );
-        }
-        shown
+        let groups = grouped(all.into_iter().zip(counted).map(named));
+        groups.into_iter().map(of_group).collect()
+    }
+
+    /// Those of the group of `cell`, among those of all groups of its run.
+    pub fn of<'a>(all: &'a [Logs], cell: &Cell) -> &'a Logs {
+        let name = cell.place.as_ref().map_or("", |place| &place.name);
+        let is_own = |logs: &&Logs| logs.0.iter().any(|log| log.member.group() == name);
+        all.iter().find(is_own).expect("the group of a cell has members")
     }
 
     /// Adds events at the end of the first log.
@@ -67,8 +69,9 @@ impl Logs {
     }
 
     /// All events, oldest first.
-    pub fn merged(self) -> Vec<Record> {
-        let mut records: Vec<Record> = self.0.into_iter().flat_map(|log| log.records).collect();
+    pub fn merged(&self) -> Vec<Record> {
+        let mut records: Vec<Record> =
+            self.0.iter().flat_map(|log| log.records.iter().cloned()).collect();
         records.sort_by_key(|record| record.at);
         records
     }
@@ -91,6 +94,17 @@ impl Logs {
         }
         (Outcome::Samples(all), None)
     }
+}
+
+/// The bytes of a member's phones, and their rate in bit/s from its start to its end.
+fn traffic(log: &Log, bytes: &[u64]) -> (u64, u64) {
+    let own = bytes.iter().skip(log.member.first as usize);
+    let bytes: u64 = own.take(log.member.cell.workload.phones() as usize).sum();
+    let at = |event: Event| log.records.iter().find(|record| record.event == event);
+    let span = at(Event::Finished).zip(at(Event::Started));
+    let span = span.map(|(end, start)| end.at.since(start.at).as_secs_f64());
+    let rate = span.filter(|span| *span > 0.0).map(|span| bytes as f64 * 8.0 / span);
+    (bytes, rate.unwrap_or(0.0) as u64)
 }
 
 /// The samples of every metric, or why the run does not count; and which messages were answered.

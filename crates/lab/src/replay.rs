@@ -45,7 +45,7 @@ pub fn execute(plan: &Plan, replay: &Replay, directory: &Path) -> io::Result<Rep
     let capture = Capture::begin(directory, (&replay.comment, VIRTUAL))?;
     let runner = Runner::new(Cancel::new());
     let (outcome, _) = runner
-        .simulate(cell, (plan.seed, replay.run), Some(&capture))
+        .watch(cell, (plan.seed, replay.run), Some(&capture))
         .expect("nothing cancels a replay");
     let mut files = capture.finish()?;
     files.extend(trackbed_archive::keep_timeline(cell, plan.seed, replay.run, directory)?);

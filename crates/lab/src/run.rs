@@ -56,7 +56,7 @@ impl Runner {
     /// # Errors
     /// [`RunError::Cancelled`]. Any other failure of a run is its outcome.
     pub fn execute(&self, cell: &Cell, root: u64, run: u32) -> Result<Outcome, RunError> {
-        self.simulate(cell, (root, run), None).map(|(outcome, _)| outcome)
+        self.watch(cell, (root, run), None).map(|(outcome, _)| outcome)
     }
 
     /// The events of the same run, oldest first, whatever its outcome.
@@ -67,23 +67,37 @@ impl Runner {
         self.record(cell, (root, run), None)
     }
 
-    /// What is measured in a run observed by `onlooker`, which also receives the events.
-    pub(crate) fn simulate(
+    /// What is measured in a run of a cell observed by `onlooker`, which also receives the events.
+    pub(crate) fn watch(
         &self,
         cell: &Cell,
         unit: (u64, u32),
         onlooker: Option<&dyn Onlooker>,
     ) -> Result<Measured, RunError> {
-        match self.play(cell, unit, onlooker) {
+        let mut measured = self.simulate(&[cell], unit, onlooker)?;
+        Ok(measured.pop().expect("as many as cells"))
+    }
+
+    /// The same for cells of one family, in their order; the events are those of the first.
+    pub(crate) fn simulate(
+        &self,
+        cells: &[&Cell],
+        unit: (u64, u32),
+        onlooker: Option<&dyn Onlooker>,
+    ) -> Result<Vec<Measured>, RunError> {
+        match self.play(cells[0], unit, onlooker) {
             Ok(logs) => {
-                let measured = logs.measured();
+                let measured = cells.iter().map(|cell| Logs::of(&logs, cell).measured()).collect();
                 if let Some(onlooker) = onlooker {
-                    onlooker.keep(&logs.merged());
+                    onlooker.keep(&Logs::of(&logs, cells[0]).merged());
                 }
                 Ok(measured)
             }
             Err(Unfinished::Run(error @ RunError::Cancelled { .. })) => Err(error),
-            Err(error) => Ok((Outcome::Failed(error.to_string()), None)),
+            Err(error) => {
+                let failed = |_: &&Cell| (Outcome::Failed(error.to_string()), None);
+                Ok(cells.iter().map(failed).collect())
+            }
         }
     }
 
@@ -94,15 +108,16 @@ impl Runner {
         unit: (u64, u32),
         onlooker: Option<&dyn Onlooker>,
     ) -> Result<Vec<Record>, Unfinished> {
-        self.play(cell, unit, onlooker).map(Logs::merged)
+        self.play(cell, unit, onlooker).map(|logs| Logs::of(&logs, cell).merged())
     }
 
+    /// The events of all groups of the run that `cell` is part of.
     fn play(
         &self,
         cell: &Cell,
         (root, run): (u64, u32),
         onlooker: Option<&dyn Onlooker>,
-    ) -> Result<Logs, Unfinished> {
+    ) -> Result<Vec<Logs>, Unfinished> {
         let seed = Seed::of_run(root, u64::from(run));
         let scene = Scene::of(cell, &seed, environment::VIRTUAL_LEAD);
         let members = Member::all(cell, &seed);
@@ -175,7 +190,7 @@ async fn play(
     hosts: Hosts,
     layout: Layout,
     observer: Option<Arc<dyn Observer>>,
-) -> Result<Logs, Error> {
+) -> Result<Vec<Logs>, Error> {
     let Layout { phones, links, stations, scene, device } = layout;
     let (paths, server_paths) = (PathControl::default(), PathControl::default());
     let place = Place {
@@ -204,10 +219,9 @@ async fn play(
     });
     let (events, bytes) = counted.unwrap_or_default();
     let now = trackbed_substrate::now();
-    let mut logs = Logs::of(logs, &bytes, now);
-    logs.add(events, now);
-    if let Some(device) = device {
-        logs.add_records(device.end(now));
+    let mut logs = Logs::by_group(logs, &bytes, (&events, now));
+    if let (Some(device), Some(first)) = (device, logs.first_mut()) {
+        first.add_records(device.end(now));
     }
     Ok(logs)
 }

@@ -42,6 +42,12 @@ pub struct RunResult {
 }
 
 impl RunResult {
+    /// A run that failed.
+    pub fn failed(cell: u32, run: u32, why: impl Into<String>) -> RunResult {
+        let outcome = Outcome::Failed(why.into());
+        RunResult { cell, run, outcome, certificate: None, answered: None }
+    }
+
     /// The same run, as measured twice.
     pub fn agrees(&self, other: &RunResult) -> bool {
         let of =

@@ -1,5 +1,6 @@
 //! The cells of one run: a scenario with groups has one for each group.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::plan::{Cell, Group, Place};
@@ -52,8 +53,8 @@ pub(crate) fn keep_occurring<T>(fates: &mut [Fate], cells: &mut Vec<T>) {
     }
 }
 
-/// Gives each cell the other groups of its run. The cells of group `g` begin at `begins[g]`, and so do
-/// their texts.
+/// Gives each cell the other groups of its run, and one number to all that share it. The cells of group
+/// `g` begin at `begins[g]`, and so do their texts.
 pub(crate) fn join(
     fates: &[Vec<Fate>],
     begins: &[usize],
@@ -61,6 +62,9 @@ pub(crate) fn join(
     texts: [&mut [String]; 2],
 ) {
     let mut joined = Vec::new();
+    let of_parts_before = cells[..begins.first().copied().unwrap_or_default()].iter();
+    let first = of_parts_before.map(|cell| cell.family + 1).max().unwrap_or(0);
+    let mut families = BTreeMap::new();
     for (group, own) in fates.iter().enumerate() {
         let mut expected = 0;
         for (at, fate) in own.iter().enumerate() {
@@ -75,7 +79,10 @@ pub(crate) fn join(
                 Fate::Cell(number) => Some(begins[other] + number),
                 Fate::Refused | Fate::Empty => None,
             });
-            joined.push((begins[group] + number, others.collect::<Vec<usize>>()));
+            let number = begins[group] + number;
+            joined.push((number, others.collect::<Vec<usize>>()));
+            let next = first + families.len() as u32;
+            cells[number].family = *families.entry(at).or_insert(next);
         }
     }
     let [of_all, of_ends] = texts;

@@ -90,6 +90,8 @@ pub struct Cell {
     pub place: Option<Place>,
     /// The other groups, which share the network in the same run.
     pub beside: Vec<Group>,
+    /// Its number in [`Plan::families`].
+    pub family: u32,
 }
 
 /// Where the traffic of a cell stands among that of all groups.
@@ -120,6 +122,17 @@ impl Plan {
     /// Runs of all cells together.
     pub fn units(&self) -> u64 {
         self.cells.iter().map(|cell| u64::from(cell.runs)).sum()
+    }
+
+    /// The cells, divided into those whose results one run gives: the groups that share a network.
+    pub fn families(&self) -> Vec<Vec<u32>> {
+        let mut families = Vec::new();
+        for (number, cell) in (0..).zip(&self.cells) {
+            let family = cell.family as usize;
+            families.resize(families.len().max(family + 1), Vec::new());
+            families[family].push(number);
+        }
+        families
     }
 
     /// Gives every cell this many runs.

@@ -314,6 +314,7 @@ impl Resolver<'_> {
                 runs: u32::try_from(schema::count(spec, "runs")).unwrap_or(u32::MAX),
                 place: family::place(at),
                 beside: Vec::new(),
+                family: cells.cells.len() as u32,
             };
             endpoint::check_whole_requests(at, &cell, self.problems);
             radio::check_balancer(at, &cell, self.problems);

@@ -1,6 +1,7 @@
 //! Groups that share a link, against arithmetic.
 
 use trackbed_core::{Event, Time};
+use trackbed_lab::backend::{Backend as _, Virtual};
 use trackbed_lab::run::Runner;
 use trackbed_measure::results::{CellResult, Document};
 use trackbed_scenario::{self as scenario, Plan, Source};
@@ -80,7 +81,12 @@ fn the_bytes_of_the_groups_are_those_of_the_link() {
 fn groups_without_members_with_a_thousand_and_cut_off_ones_run() {
     let more = "every = \"2 ms\"\ncount = [0, 1000]\nstop = \"3 s\"";
     let plan = two("runs = 1", "delay = \"10 ms\"", "kind = \"flow\"\nduration = \"5 s\"", more);
-    let document = document_of(&plan, &run(&plan, 2));
+    let results = run(&plan, 2);
+    for result in &results {
+        let by_itself = Virtual::new().execute(&plan, &[result.cell], result.run).unwrap();
+        assert!(by_itself[0] == *result, "each row as if it were the only one");
+    }
+    let document = document_of(&plan, &results);
     let [alone, beside, many] = &document.cells[..] else { panic!("{}", document.cells.len()) };
     let goodput = |cell: &CellResult| cell.metrics["goodput_mbps"].mean;
     assert!(goodput(alone) > 16.0 && goodput(beside) < goodput(alone) / 2.0, "{document:?}");

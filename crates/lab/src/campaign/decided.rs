@@ -107,12 +107,13 @@ impl Deciding {
             // What a pair takes shows with as many runs at a time as later.
             let jobs =
                 sides.iter().map(|side| side.keeping.execution.jobs_on(side.keeping.backend)).min();
-            let cell = &mut self.cells[index];
-            cell.runs = match jobs.filter(|_| cell.is_untimed()) {
+            let cell = &self.cells[index];
+            let runs = match jobs.filter(|_| cell.is_untimed()) {
                 Some(jobs) => next.min(cell.runs + jobs.get() as u32),
                 None => next,
             };
-            let is_look = cell.runs == next;
+            let together = self.together(index, sides[0].plan);
+            together.iter().for_each(|one| self.cells[*one].runs = runs);
             let mut executed = 0;
             // The slower side last, so that each of its runs that Ctrl-C leaves has its partner.
             for (side, asked) in sides.iter_mut().zip(&asked).rev() {
@@ -120,22 +121,33 @@ impl Deciding {
                 executed = executed.max(done);
                 if !is_complete {
                     // What there is in pairs shows in the answer.
-                    self.look(index, sides)?;
+                    together.iter().try_for_each(|one| self.look(*one, sides))?;
                     return Ok(false);
                 }
             }
-            if is_look {
-                self.look(index, sides)?;
+            if runs == next {
+                together.iter().try_for_each(|one| self.look(*one, sides))?;
             }
             if sides.iter().any(|side| side.keeping.execution.cancel.is_cancelled()) {
                 return Ok(false);
             }
             // Runs that existed before took no time.
             if executed > 0 {
-                self.cells[index].time = (progress.elapsed() - began) / executed as u32;
+                let pairs = (executed as u32).div_ceil(together.len() as u32);
+                let time = (progress.elapsed() - began) / pairs;
+                together.iter().for_each(|one| self.cells[*one].time = time);
             }
         }
         Ok(true)
+    }
+
+    /// The cells that the same runs decide: the open ones of its family that have as many.
+    fn together(&self, index: usize, plan: &Plan) -> Vec<usize> {
+        let state = |one: usize| {
+            let Pairs { runs, looks, is_closed, .. } = self.cells[one];
+            (plan.cells[one].family, runs, looks, is_closed)
+        };
+        (0..self.cells.len()).filter(|one| state(*one) == state(index)).collect()
     }
 
     /// Looks at the runs that exist already, cell by cell: once, with as many as they suffice for. An earlier look

@@ -10,10 +10,10 @@ use std::num::NonZeroUsize;
 
 use trackbed_analysis::Origin;
 use trackbed_archive::Units;
-use trackbed_measure::results::{Outcome, RunResult};
+use trackbed_measure::results::RunResult;
 use trackbed_scenario::Plan;
-use trackbed_substrate::Cancel;
 use trackbed_substrate::simulated::parallel;
+use trackbed_substrate::{Cancel, RunError};
 
 use crate::backend::Backend;
 
@@ -33,8 +33,8 @@ impl Execution {
     }
 }
 
-/// Executes `units` of `plan` on `backend` until cancelled. `finished` receives each result on the
-/// caller's thread; nothing is stored.
+/// Executes `units` of `plan` on `backend` until cancelled: those that are groups of one run together.
+/// `finished` receives each result on the caller's thread; nothing is stored.
 pub fn run(
     plan: &Plan,
     backend: &dyn Backend,
@@ -43,12 +43,13 @@ pub fn run(
     mut finished: impl FnMut(RunResult),
 ) {
     let jobs = execution.jobs_on(backend);
-    let execute = |&(cell, run): &(u32, u32)| backend.execute(plan, cell, run);
-    parallel(units.iter(), jobs, &execution.cancel, execute, |(cell, run), result| {
-        finished(result.unwrap_or_else(|error| {
-            let outcome = Outcome::Failed(error.to_string());
-            RunResult { cell, run, outcome, certificate: None, answered: None }
-        }));
+    let execute = |(cells, run): &(Vec<u32>, u32)| backend.execute(plan, cells, *run);
+    parallel(units.runs(), jobs, &execution.cancel, execute, |(cells, run), results| {
+        let failed = |error: RunError| {
+            let failed = |cell| RunResult::failed(cell, run, error.to_string());
+            cells.into_iter().map(failed).collect()
+        };
+        results.unwrap_or_else(failed).into_iter().for_each(&mut finished);
     });
 }
 

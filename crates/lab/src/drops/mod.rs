@@ -104,7 +104,7 @@ pub fn capture(
         Ground::Virtual => {
             let capture = Capture::begin(directory, (command, VIRTUAL))?;
             let runner = Runner::new(Cancel::new()).with_time_limit(LIMIT);
-            let _ = runner.simulate(&cell, (plan.seed, question.run), Some(&capture));
+            let _ = runner.watch(&cell, (plan.seed, question.run), Some(&capture));
             capture.finish()?;
         }
         Ground::Emulated(emulated) => {

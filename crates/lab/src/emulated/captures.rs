@@ -43,32 +43,37 @@ impl Captures {
         Captures { which, directory, command, trouble: Mutex::default() }
     }
 
-    /// Executes a run, with an onlooker if it may leave captures.
+    /// Executes a run of cells, with an onlooker if it may leave captures. They are named after the first
+    /// cell, or after the one that is asked for.
     pub(super) fn during(
         &self,
-        unit: (u32, u32),
-        execute: impl FnOnce(Option<&dyn Onlooker>) -> RunResult,
-    ) -> RunResult {
-        if matches!(self.which, CapturedRuns::One { cell, run } if (cell, run) != unit) {
-            return execute(None);
+        (cells, run): (&[u32], u32),
+        execute: impl FnOnce(&[u32], Option<&dyn Onlooker>) -> Vec<RunResult>,
+    ) -> Vec<RunResult> {
+        let mut cells = cells.to_vec();
+        if let CapturedRuns::One { cell, run: wanted } = self.which {
+            if run != wanted || !cells.contains(&cell) {
+                return execute(&cells, None);
+            }
+            cells.sort_by_key(|other| *other != cell);
         }
-        let folder = self.directory.join(format!("cell-{}-run-{}", unit.0, unit.1));
+        let folder = self.directory.join(format!("cell-{}-run-{run}", cells[0]));
         let capture = match self.begin(&folder) {
             Ok(capture) => capture,
             Err(why) => {
                 self.fail(&folder, &why);
-                return execute(None);
+                return execute(&cells, None);
             }
         };
-        let result = execute(Some(&capture));
-        let is_wanted =
-            self.which != CapturedRuns::Failed || matches!(result.outcome, Outcome::Failed(_));
+        let results = execute(&cells, Some(&capture));
+        let has_failed = |result: &RunResult| matches!(result.outcome, Outcome::Failed(_));
+        let is_wanted = self.which != CapturedRuns::Failed || results.iter().any(has_failed);
         let written = capture.finish().and_then(|_| match is_wanted {
             true => Ok(()),
             false => fs::remove_dir_all(&folder),
         });
         written.unwrap_or_else(|why| self.fail(&folder, &why));
-        result
+        results
     }
 
     /// Nothing is written or removed through a link in a run directory that comes from elsewhere.

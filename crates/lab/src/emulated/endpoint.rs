@@ -43,7 +43,7 @@ fn work(job: Job) -> Result<Report, String> {
     let plan = job.about.recipe().plan().map_err(|why| why.to_string())?;
     let cell = &plan.cells[job.cell as usize];
     let seed = Seed::of_run(plan.seed, u64::from(job.run));
-    warm_up(&cell.endpoint);
+    cell.groups().iter().for_each(|group| warm_up(&group.endpoint));
     Scene::prepare(cell);
     tell(&Report::Prepared);
     let Start { origin, trusts } = order()?;

@@ -18,7 +18,7 @@ use trackbed_core::event::Record;
 use trackbed_core::{Seed, Time};
 use trackbed_emulator::namespace::{self, NamespaceError};
 use trackbed_emulator::{Certificate, Vigil};
-use trackbed_measure::results::{EMULATED, Outcome, RunResult};
+use trackbed_measure::results::{EMULATED, RunResult};
 use trackbed_substrate::RunError;
 
 use crate::backend::Backend;
@@ -63,41 +63,49 @@ impl Emulated {
         Emulated { captures, ..self }
     }
 
-    /// Executes a run whose packets `onlooker` sees.
+    /// Executes a run of a cell whose packets `onlooker` sees.
     pub(crate) fn observe(
         &self,
         plan: &Plan,
         (cell, run): (u32, u32),
         onlooker: Option<&dyn Onlooker>,
     ) -> RunResult {
-        match self.record(plan, (cell, run), onlooker) {
-            Ok((logs, certificate)) => {
-                let planned = &plan.cells[cell as usize];
-                let (outcome, answered) = logs.measured();
-                let records = logs.merged();
-                let certificate = Some(certified(&certificate, &records, planned));
-                let outcome = programs::judge(planned, &records, outcome);
-                if let Some(onlooker) = onlooker {
-                    onlooker.keep(&records);
-                }
-                RunResult { cell, run, outcome, certificate, answered }
-            }
-            Err(why) => RunResult {
-                cell,
-                run,
-                outcome: Outcome::Failed(why),
-                certificate: None,
-                answered: None,
-            },
-        }
+        self.measure(plan, (&[cell], run), onlooker).pop().expect("as many as cells")
     }
 
+    /// The same for cells of one family, in their order; `onlooker` gets the events of the first.
+    fn measure(
+        &self,
+        plan: &Plan,
+        (cells, run): (&[u32], u32),
+        onlooker: Option<&dyn Onlooker>,
+    ) -> Vec<RunResult> {
+        let recorded = self.record(plan, (cells[0], run), onlooker);
+        let result = |&cell: &u32| {
+            let planned = &plan.cells[cell as usize];
+            let (logs, certificate) = match &recorded {
+                Ok((logs, certificate)) => (Logs::of(logs, planned), certificate),
+                Err(why) => return RunResult::failed(cell, run, why),
+            };
+            let (outcome, answered) = logs.measured();
+            let records = logs.merged();
+            let certificate = Some(certified(certificate, &records, planned));
+            let outcome = programs::judge(planned, &records, outcome);
+            if let Some(onlooker) = onlooker.filter(|_| cell == cells[0]) {
+                onlooker.keep(&records);
+            }
+            RunResult { cell, run, outcome, certificate, answered }
+        };
+        cells.iter().map(result).collect()
+    }
+
+    /// The events of all groups of the run that the cell is part of.
     fn record(
         &self,
         plan: &Plan,
         (index, run): (u32, u32),
         onlooker: Option<&dyn Onlooker>,
-    ) -> Result<(Logs, Certificate), String> {
+    ) -> Result<(Vec<Logs>, Certificate), String> {
         let cell = &plan.cells[index as usize];
         let seed = Seed::of_run(plan.seed, u64::from(run));
         // If the machine's load is measured, it must not be kept awake.
@@ -123,9 +131,8 @@ impl Emulated {
             Log { member, records }
         };
         let all = members.into_iter().zip(records).map(log).collect();
-        let mut logs = Logs::of(all, &bytes, now);
-        logs.add(link_events(&finished.links, &mut finished.network), now);
-        Ok((logs, finished.certificate))
+        let events = link_events(&finished.links, &mut finished.network);
+        Ok((Logs::by_group(all, &bytes, (&events, now)), finished.certificate))
     }
 }
 
@@ -150,11 +157,13 @@ impl Backend for Emulated {
         self.captures.as_ref()?.trouble()
     }
 
-    fn execute(&self, plan: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError> {
-        let unit = (cell, run);
+    fn execute(&self, plan: &Plan, cells: &[u32], run: u32) -> Result<Vec<RunResult>, RunError> {
+        let execute = |cells: &[u32], onlooker: Option<&dyn Onlooker>| {
+            self.measure(plan, (cells, run), onlooker)
+        };
         Ok(match &self.captures {
-            None => self.observe(plan, unit, None),
-            Some(captures) => captures.during(unit, |onlooker| self.observe(plan, unit, onlooker)),
+            None => execute(cells, None),
+            Some(captures) => captures.during((cells, run), execute),
         })
     }
 }

@@ -23,7 +23,7 @@ fn plan(text: &str) -> Plan {
 fn samples(text: &str) -> BTreeMap<String, Vec<f64>> {
     let plan = plan(text);
     Virtual::new().check(&plan).unwrap();
-    match Virtual::new().execute(&plan, 0, 0).unwrap().outcome {
+    match Virtual::new().execute(&plan, &[0], 0).unwrap().remove(0).outcome {
         Outcome::Samples(samples) => samples,
         Outcome::Failed(why) => panic!("{why}\n{text}"),
     }

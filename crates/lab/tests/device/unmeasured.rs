@@ -33,7 +33,7 @@ fn idleness_passes() {
     let text = "protocol = \"http2\"\n[link]\ndelay = \"5 ms\"\n\
                 [workload]\nkind = \"idle\"\nduration = \"6 s\"\n";
     let plan = plan(text);
-    let run = Virtual::new().execute(&plan, 0, 0).unwrap();
+    let run = Virtual::new().execute(&plan, &[0], 0).unwrap().remove(0);
     let samples = run.outcome.samples().unwrap();
     assert_eq!(samples["wire_bytes"], [0.0]);
 }

@@ -47,6 +47,35 @@ fn shards_come_to_what_one_campaign_comes_to_byte_for_byte() {
     scratch.trackbed(&format!("{more} --out other")).says(0, &["21 of 24 runs already exist"]);
 }
 
+/// Each run gives the rows of two groups; in one of three conditions the second has no members.
+#[test]
+fn rows_of_groups_are_divided_continued_and_repeated_like_others() {
+    let scratch = Scratch::new();
+    let groups = "run loaded --part link --runs 3 --set link.queue=codel --set protocol=quic \
+                  --set group.warning.start=100ms --set group.download.count=0,1 \
+                  --set group.download.workload.duration=1s";
+    scratch.succeed(&format!("{groups} --out whole"));
+    for number in ["1/4", "2/4", "3/4", "4/4"] {
+        scratch.succeed(&format!("{groups} --out big --shard {number}"));
+    }
+    scratch.succeed("merge big");
+    scratch.same("big", "whole", &FILES);
+    // Of one run a row is missing, and of another both.
+    let lines = fs::read_to_string(scratch.path("big/runs.jsonl")).unwrap();
+    let kept = lines.lines().filter(|line| !line.starts_with("{\"cell\":2,\"run\":0"));
+    let kept: Vec<&str> = kept.filter(|line| !line.contains("\"run\":2")).collect();
+    scratch.write("big/runs.jsonl", &(kept.join("\n") + "\n"));
+    let again = scratch.succeed(&format!("{groups} --out big"));
+    assert!(again.stderr.contains("5 of 9 runs already exist"), "{}", again.stderr);
+    scratch.same("big", "whole", &FILES);
+    scratch.succeed("replay big 1 2");
+    // Only the warnings go on.
+    let more = groups.replace("--runs 3", "--runs 6 --runs-max 8");
+    scratch.trackbed(&format!("{more} --out open --until 'rtt_ms 0.001%'"));
+    let repeated = scratch.succeed("verify-results open --sample 30");
+    assert!(repeated.stdout.contains("22 of 22 runs repeated"), "{}", repeated.stdout);
+}
+
 #[test]
 fn a_shard_is_continued_and_is_not_mistaken_for_another() {
     let scratch = scenario();

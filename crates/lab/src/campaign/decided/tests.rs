@@ -44,7 +44,8 @@ impl Backend for Invented {
         Some(Box::new(Invented { factors, cancel, cancel_computing: None, ..*self }))
     }
 
-    fn execute(&self, _: &Plan, cell: u32, run: u32) -> Result<RunResult, RunError> {
+    fn execute(&self, _: &Plan, cells: &[u32], run: u32) -> Result<Vec<RunResult>, RunError> {
+        let cell = cells[0];
         if let Some((cancel, stops)) = &self.cancel
             && stops(cell, run)
         {
@@ -62,13 +63,8 @@ impl Backend for Invented {
         let samples = samples.map(|(name, value)| (name.to_owned(), vec![value]));
         let certificate = (!self.computing.is_zero())
             .then(|| Certificate { packets: 100, ..Certificate::default() });
-        Ok(RunResult {
-            cell,
-            run,
-            outcome: Outcome::Samples(samples.into()),
-            certificate,
-            answered: None,
-        })
+        let outcome = Outcome::Samples(samples.into());
+        Ok(vec![RunResult { cell, run, outcome, certificate, answered: None }])
     }
 }
 
@@ -286,6 +282,17 @@ fn a_comparison_that_is_stopped_is_not_complete() {
     let (found, is_complete) = stopped(None);
     assert!(is_complete);
     assert!(found[2].with_computing.is_some(), "{found:?}");
+}
+
+#[test]
+fn groups_of_a_run_are_decided_together() {
+    let mut plan = built_in("vru", &["protocol=quic,tcp,http1", "tls=1.3", "handshake=new"]);
+    plan.cells[2].family = 0;
+    let (metrics, budget) = (Vec::new(), Duration::from_secs(1));
+    let mut deciding = Deciding::new(&plan, Terms { metrics, budget, runs_min: 12, runs_max: 12 });
+    assert_eq!([0, 1].map(|cell| deciding.together(cell, &plan)), [vec![0, 2], vec![1]]);
+    deciding.cells[2].is_closed = true;
+    assert_eq!(deciding.together(0, &plan), [0]);
 }
 
 #[test]

@@ -35,7 +35,8 @@ pub fn wanted(
         let is_open = options.until.is_some() || options.until_decided;
         let runs_max = if is_open { options.runs_max } else { 0 };
         chosen::check(plan, cell, Some(run), runs_max).context("--capture")?;
-        if shard.is_some_and(|shard| !shard.has(plan.cells.len(), (cell, run))) {
+        let unit = (plan.cells[cell as usize].family, run);
+        if shard.is_some_and(|shard| !shard.has(plan.families().len(), unit)) {
             bail!("--capture: run {run} of cell {cell} is in another shard");
         }
         let is_there = RecordedRuns::read(out).is_ok_and(|runs| runs.has(cell, run));

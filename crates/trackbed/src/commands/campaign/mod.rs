@@ -187,9 +187,11 @@ impl Campaign {
 
     /// Executes the missing runs of the plan, or of this process's shard.
     pub fn run(mut self, options: &RunOptions) -> anyhow::Result<Finished> {
-        let cells = self.plan.cells.len();
-        let shard = self.shard;
-        let is_ours = |cell, run| shard.is_none_or(|shard| shard.has(cells, (cell, run)));
+        let families: Vec<u32> = self.plan.cells.iter().map(|cell| cell.family).collect();
+        let (shard, count) = (self.shard, self.plan.families().len());
+        let is_ours = |cell: u32, run| {
+            shard.is_none_or(|shard| shard.has(count, (families[cell as usize], run)))
+        };
         let total = Units::of(&self.plan, is_ours).len();
         let is_missing = |cell, run| is_ours(cell, run) && !self.directory.runs().has(cell, run);
         let missing = Units::of(&self.plan, is_missing);

@@ -33,26 +33,27 @@ pub fn tell_cost(plan: &Plan, options: &RunOptions) {
     if backend.check(plan).is_err() {
         return;
     }
-    let trials = trials(plan, &backend);
+    let families = plan.families();
+    let trials = trials(plan, &families, &backend);
     let cores = options.jobs.and_then(|jobs| NonZeroUsize::new(jobs as usize));
     let cores = cores.unwrap_or_else(|| backend.jobs()).get();
-    let Some(total) = total(plan, &trials) else {
+    let Some(total) = total(plan, &families, &trials) else {
         return tell(format_args!("time: a run takes more than {} s", LIMIT.as_secs()));
     };
     let (time, count) = (in_words(total / cores as f64), trials.len());
     tell(format_args!("time: {time} on {cores} cores in virtual time, by {count} trial runs"));
 }
 
-/// The durations in seconds of a run of cells that are spread over the plan, each with its cell.
-fn trials(plan: &Plan, backend: &Virtual) -> Vec<(usize, f64)> {
+/// The durations in seconds of a run of families that are spread over the plan, each with its family.
+fn trials(plan: &Plan, families: &[Vec<u32>], backend: &Virtual) -> Vec<(usize, f64)> {
     let (mut trials, all) = (Vec::new(), Stopwatch::start());
-    for cell in spread(plan.cells.len()) {
+    for family in spread(families.len()) {
         if all.elapsed() > BUDGET {
             break;
         }
         let clock = Stopwatch::start();
-        match backend.execute(plan, cell as u32, 0) {
-            Ok(_) => trials.push((cell, clock.elapsed().as_secs_f64())),
+        match backend.execute(plan, &families[family], 0) {
+            Ok(_) => trials.push((family, clock.elapsed().as_secs_f64())),
             Err(_) => break,
         }
     }
@@ -69,13 +70,15 @@ fn spread(count: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The seconds of one core for all runs; cells without a trial take the mean of the others.
-fn total(plan: &Plan, trials: &[(usize, f64)]) -> Option<f64> {
+/// The seconds of one core for all runs; families without a trial take the mean of the others.
+fn total(plan: &Plan, families: &[Vec<u32>], trials: &[(usize, f64)]) -> Option<f64> {
     let mean = trials.iter().map(|(_, seconds)| seconds).sum::<f64>() / trials.len() as f64;
-    let of =
-        |cell: usize| trials.iter().find(|(tried, _)| *tried == cell).map_or(mean, |(_, it)| *it);
-    let cells = plan.cells.iter().enumerate();
-    let total = cells.map(|(index, cell)| of(index) * f64::from(cell.runs)).sum();
+    let of = |number: usize| {
+        trials.iter().find(|(tried, _)| *tried == number).map_or(mean, |(_, it)| *it)
+    };
+    let runs = |family: &[u32]| family.first().map_or(0, |cell| plan.cells[*cell as usize].runs);
+    let all = families.iter().enumerate();
+    let total = all.map(|(number, family)| of(number) * f64::from(runs(family))).sum();
     (!trials.is_empty()).then_some(total)
 }
 
