@@ -15,6 +15,8 @@ use crate::checks::name;
 /// over TCP one uses our engine and the other the kernel.
 const MARGIN_QUIC: f64 = 0.03;
 const MARGIN_TCP: f64 = 0.05;
+/// What one of several groups gains, the others lose.
+const MARGIN_GROUPS: f64 = 0.1;
 
 /// Compares runs of a cell in virtual time with those on the emulated substrate, paired by run: run k of
 /// both had the same seed. Leaves out runs for which this machine was too slow. Intervals have this
@@ -112,6 +114,7 @@ fn principal(sides: &[Vec<RunResult>; 2]) -> Vec<&'static str> {
 
 fn margin(cell: &Cell) -> f64 {
     match cell.endpoint.protocol.capabilities().transport {
+        _ if cell.place.is_some() => MARGIN_GROUPS,
         Transport::Tcp => MARGIN_TCP,
         // The same code on both substrates.
         Transport::Udp | Transport::Coap | Transport::Sctp => MARGIN_QUIC,

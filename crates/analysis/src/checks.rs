@@ -124,7 +124,9 @@ fn is_steady(network: &NetworkPlan) -> bool {
 
 /// How long these bytes occupy all links together; `None` if a rate changes over time.
 fn serialization(network: &NetworkPlan, bytes: f64) -> Option<Duration> {
-    links(network).map(|link| Some(link.rate?.serialization(bytes as usize))).sum()
+    links(network)
+        .map(|link| Some(link.rates?.into_iter().min()?.serialization(bytes as usize)))
+        .sum()
 }
 
 fn links(network: &NetworkPlan) -> impl Iterator<Item = &LinkPlan> {

@@ -183,6 +183,15 @@ pub enum Event {
         /// How long it was ready to run while others had the processors.
         without_processor: Duration,
     },
+    /// The load of the shared link, in the direction with more bytes; only with groups.
+    Loaded {
+        /// For how long its rate worked on packets.
+        busy: Duration,
+        /// From the first of them to the end of the last one.
+        span: Duration,
+        /// Quantiles of the times that packets waited for their turn, evenly spread.
+        waits: Vec<Duration>,
+    },
     /// How a group shared the network with the others, over the whole run.
     Shared {
         /// Bytes that its clients sent and received, IP headers included.
@@ -192,6 +201,8 @@ pub enum Event {
         /// The rate of each member of every group, group by group: its bytes over its measured part;
         /// 0 where there was none.
         rates_bps: Vec<u64>,
+        /// From the last beginning of a flow to the end of the first second with fair shares.
+        convergence: Option<Duration>,
     },
     /// The counters of one direction of a link over the whole run.
     Link {

@@ -126,11 +126,8 @@ impl Backend for Virtual {
         let of = cells.iter().map(|cell| &plan.cells[*cell as usize]).collect::<Vec<_>>();
         let measured = self.0.simulate(&of, (plan.seed, run), None)?;
         let result = |(cell, (outcome, answered)): (&u32, _)| RunResult {
-            cell: *cell,
-            run,
-            outcome,
-            certificate: None,
             answered,
+            ..RunResult::new(*cell, run, outcome)
         };
         Ok(cells.iter().zip(measured).map(result).collect())
     }

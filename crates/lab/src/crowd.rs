@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::{Rng, Seed};
-use trackbed_scenario::{Arrivals, Cell, Schedule};
+use trackbed_net::Direction;
+use trackbed_scenario::{Arrivals, Cell, NetworkPlan, Schedule};
 
-use crate::topology::{Clients, Phones};
+use crate::topology::{Clients, Ends, Phones, Track};
 
 /// One that runs a workload by itself, with a server, a log and random numbers of its own. A scenario
 /// without groups has one.
@@ -85,6 +86,17 @@ pub(crate) fn clients(members: &[Member]) -> Clients<'_> {
     });
     let networks = members.iter().map(|member| member.cell.networks()).max();
     Clients { networks: networks.unwrap_or(1), phones: phones.collect() }
+}
+
+/// The network of `plan` for the phones of all members. The load of the link that groups share is measured.
+pub(crate) fn track(plan: &NetworkPlan, members: &[Member], seed: &Seed, ends: Ends) -> Track {
+    let mut track = Track::build(plan, &clients(members), seed, ends);
+    let is_shared = members.iter().any(|member| member.cell.place.is_some());
+    if let Some([up, down]) = plan.link.rates.filter(|_| is_shared) {
+        track.network.measure_load(track.links[0], Direction::Forward, up);
+        track.network.measure_load(track.links[0], Direction::Backward, down);
+    }
+    track
 }
 
 /// When the members of a group begin, in their order.

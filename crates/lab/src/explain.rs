@@ -48,7 +48,7 @@ pub fn execute(
     (directory, command): (&Path, &str),
 ) -> io::Result<([Captured; 2], Option<Computing>)> {
     let watcher = Watcher::begin(&directory.join(EMULATED), (command, EMULATED))?;
-    let result = emulated.observe(plan, (cell, run), Some(&watcher));
+    let result = emulated.observe(plan, (&[cell], run), Some(&watcher)).remove(0);
     let emulated = watcher.finish(result)?;
     let computing = Computing::measured(std::slice::from_ref(&emulated.result))
         .filter(|_| !plan.cells[cell as usize].shares_cores());
@@ -66,8 +66,8 @@ fn virtually(
     let watcher = Watcher::begin(&directory.join(VIRTUAL), (command, VIRTUAL))?;
     let runner = Runner::new(Cancel::new()).with_computing(computing);
     let (outcome, answered) = runner
-        .watch(&plan.cells[cell as usize], (plan.seed, run), Some(&watcher))
-        .unwrap_or_else(|why| (Outcome::Failed(why.to_string()), None));
+        .simulate(&[&plan.cells[cell as usize]], (plan.seed, run), Some(&watcher))
+        .map_or_else(|why| (Outcome::Failed(why.to_string()), None), |mut all| all.remove(0));
     watcher.finish(RunResult { cell, run, outcome, certificate: None, answered })
 }
 

@@ -8,6 +8,7 @@ use trackbed_core::{Event, Time};
 use trackbed_measure::answered::Answered;
 use trackbed_measure::lists::grouped;
 use trackbed_measure::metrics;
+use trackbed_measure::metrics::sharing::convergence;
 use trackbed_measure::results::Outcome;
 use trackbed_net::{Counters, Direction, DropReason, LinkId, Network};
 use trackbed_protocols::LedgerTotals;
@@ -33,13 +34,15 @@ impl Logs {
         let (counted, rates_bps): (Vec<u64>, Vec<u64>) =
             all.iter().map(|log| traffic(log, bytes)).unzip();
         let bytes_of_all = counted.iter().sum();
+        let flows: Vec<&[Record]> = all.iter().map(|log| &log.records[..]).collect();
+        let convergence = convergence(&flows);
         let named = |own: (Log, u64)| (own.0.member.group().to_owned(), own);
         let of_group = |(_, own): (String, Vec<(Log, u64)>)| {
             let (logs, bytes): (Vec<Log>, Vec<u64>) = own.into_iter().unzip();
             let (mut logs, bytes) = (Logs(logs), bytes.iter().sum());
             if is_counted {
                 let rates_bps = rates_bps.clone();
-                logs.add(vec![Event::Shared { bytes, bytes_of_all, rates_bps }], now);
+                logs.add(vec![Event::Shared { bytes, bytes_of_all, rates_bps, convergence }], now);
             }
             logs.add(events.to_vec(), now);
             logs
@@ -138,7 +141,8 @@ pub(crate) fn sent(role: Role, totals: LedgerTotals) -> Event {
 /// The final counters of [`Track::links`]. Ends the network's work.
 pub(crate) fn link_events(links: &[LinkId], network: &mut Network) -> Vec<Event> {
     network.drain(DRAIN_LIMIT);
-    let mut events = Vec::new();
+    let loaded = links.first().and_then(|link| load_event(*link, network));
+    let mut events: Vec<Event> = loaded.into_iter().collect();
     for (name, &link) in ["link", "second-link"].into_iter().zip(links) {
         for (way, direction) in [("up", Direction::Forward), ("down", Direction::Backward)] {
             let undecided = network.held(link, direction) as u64;
@@ -147,6 +151,19 @@ pub(crate) fn link_events(links: &[LinkId], network: &mut Network) -> Vec<Event>
         }
     }
     events
+}
+
+/// Twenty quantiles: enough for a median and a 95th percentile over runs.
+const QUANTILES: u32 = 20;
+
+/// The load of a link, if it was measured.
+fn load_event(link: LinkId, network: &Network) -> Option<Event> {
+    let ways = [Direction::Forward, Direction::Backward].into_iter();
+    let way = ways.max_by_key(|way| network.counters(link, *way).offered.bytes)?;
+    let load = network.load(link, way)?;
+    let (busy, span) = load.busy()?;
+    let quantile = |number: u32| load.wait((f64::from(number) + 0.5) / f64::from(QUANTILES));
+    Some(Event::Loaded { busy, span, waits: (0..QUANTILES).map(quantile).collect() })
 }
 
 /// `undecided` packets are still inside.

@@ -44,9 +44,10 @@ pub fn execute(plan: &Plan, replay: &Replay, directory: &Path) -> io::Result<Rep
     let cell = &plan.cells[replay.cell as usize];
     let capture = Capture::begin(directory, (&replay.comment, VIRTUAL))?;
     let runner = Runner::new(Cancel::new());
-    let (outcome, _) = runner
-        .watch(cell, (plan.seed, replay.run), Some(&capture))
+    let mut all = runner
+        .simulate(&[cell], (plan.seed, replay.run), Some(&capture))
         .expect("nothing cancels a replay");
+    let (outcome, _) = all.remove(0);
     let mut files = capture.finish()?;
     files.extend(trackbed_archive::keep_timeline(cell, plan.seed, replay.run, directory)?);
     files.extend(keep_drive(cell, plan.seed, replay.run, directory)?);

@@ -56,7 +56,7 @@ impl Runner {
     /// # Errors
     /// [`RunError::Cancelled`]. Any other failure of a run is its outcome.
     pub fn execute(&self, cell: &Cell, root: u64, run: u32) -> Result<Outcome, RunError> {
-        self.watch(cell, (root, run), None).map(|(outcome, _)| outcome)
+        self.simulate(&[cell], (root, run), None).map(|mut all| all.remove(0).0)
     }
 
     /// The events of the same run, oldest first, whatever its outcome.
@@ -67,18 +67,8 @@ impl Runner {
         self.record(cell, (root, run), None)
     }
 
-    /// What is measured in a run of a cell observed by `onlooker`, which also receives the events.
-    pub(crate) fn watch(
-        &self,
-        cell: &Cell,
-        unit: (u64, u32),
-        onlooker: Option<&dyn Onlooker>,
-    ) -> Result<Measured, RunError> {
-        let mut measured = self.simulate(&[cell], unit, onlooker)?;
-        Ok(measured.pop().expect("as many as cells"))
-    }
-
-    /// The same for cells of one family, in their order; the events are those of the first.
+    /// What is measured in a run of `cells`, which are of one family, for each of them. `onlooker` observes it,
+    /// and receives the events of the first.
     pub(crate) fn simulate(
         &self,
         cells: &[&Cell],
@@ -121,8 +111,7 @@ impl Runner {
         let seed = Seed::of_run(root, u64::from(run));
         let scene = Scene::of(cell, &seed, environment::VIRTUAL_LEAD);
         let members = Member::all(cell, &seed);
-        let clients = crowd::clients(&members);
-        let mut track = Track::build(&scene.network, &clients, &seed, Ends::Hosts);
+        let mut track = crowd::track(&scene.network, &members, &seed, Ends::Hosts);
         track.network.set_tap(onlooker.map(|one| one.tap(&track.links)));
         let device = self.computing.map_or_else(|| Device::of(cell, &seed), |_| None);
         if let Some(device) = &device {

@@ -42,9 +42,8 @@ pub struct RunResult {
 }
 
 impl RunResult {
-    /// A run that failed.
-    pub fn failed(cell: u32, run: u32, why: impl Into<String>) -> RunResult {
-        let outcome = Outcome::Failed(why.into());
+    /// A run of which only the outcome is known.
+    pub fn new(cell: u32, run: u32, outcome: Outcome) -> RunResult {
         RunResult { cell, run, outcome, certificate: None, answered: None }
     }
 

@@ -58,7 +58,8 @@ pub use link::{Alteration, Change, DropReason, Link, Outlet, Waiting, Wire};
 pub use link_spec::LinkSpec;
 pub use network::{
     BuildError, Count, Counters, Delivery, Direction, Duplex, End, Handled, InterfaceId,
-    LOOPBACK_DELAY, LinkId, MediumId, Network, NetworkBuilder, NodeId, Point, Processor, Tap, Way,
+    LOOPBACK_DELAY, LinkId, Load, MediumId, Network, NetworkBuilder, NodeId, Point, Processor, Tap,
+    Way,
 };
 pub use registry::{MEDIA, MODELS, QUEUES, SELECTOR};
 pub use spec::{Model, Stage};

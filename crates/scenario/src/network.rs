@@ -87,8 +87,8 @@ impl<'a> Builder<'a, '_> {
         let [up_mtu, down_mtu] = mtu;
         let other = if up_mtu == down_mtu { "".into() } else { format!(" up, {down_mtu} down") };
         self.cell.lines.push(format!("{name}: mtu {up_mtu}{other}"));
-        let (rate, round_trip_delay) = (self.fixed_rate(name), self.fixed_delay(name));
-        Some(LinkPlan { up: up?, down: down?, mtu, rate, round_trip_delay })
+        let (rates, round_trip_delay) = (self.fixed_rates(name), self.fixed_delay(name));
+        Some(LinkPlan { up: up?, down: down?, mtu, rates, round_trip_delay })
     }
 
     fn link_if_any(&mut self, name: &str) -> Option<Option<LinkPlan>> {
@@ -264,12 +264,12 @@ impl<'a> Builder<'a, '_> {
     }
 
     /// The rate of the slower direction, if both are constant.
-    fn fixed_rate(&self, link: &str) -> Option<Bitrate> {
+    fn fixed_rates(&self, link: &str) -> Option<[Bitrate; 2]> {
         let rate = |direction| match self.plain_value(link, direction, "rate")? {
             Value::Rate(rate) => Some(rate),
             _ => None,
         };
-        Some(rate("up")?.min(rate("down")?))
+        Some([rate("up")?, rate("down")?])
     }
 
     /// The delay of both directions, if it is the same for every packet.

@@ -306,8 +306,8 @@ pub struct LinkPlan {
     pub down: LinkSpec,
     /// The largest packet of each direction (up, down) in bytes, IP header included.
     pub mtu: [u32; 2],
-    /// The rate of the slower direction, if both have one that does not change.
-    pub rate: Option<Bitrate>,
+    /// The rates of both directions (up, down), if both have one that does not change.
+    pub rates: Option<[Bitrate; 2]>,
     /// The delay of both directions together, if it is the same for every packet.
     pub round_trip_delay: Option<Duration>,
 }

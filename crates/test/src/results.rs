@@ -100,13 +100,7 @@ impl Results {
             if let Some((metric, _)) = infinite.next() {
                 return Err(refuse(format!("{metric} of the run with seed {seed} is not finite")));
             }
-            let result = RunResult {
-                cell,
-                run,
-                outcome: outcome.clone(),
-                certificate: None,
-                answered: None,
-            };
+            let result = RunResult::new(cell, run, outcome.clone());
             if results.insert((cell, run), serde_json::to_string(&result)? + "\n").is_some() {
                 let why = format!("two runs have the same factors and the seed {seed}");
                 return Err(refuse(why + "; give each its own"));

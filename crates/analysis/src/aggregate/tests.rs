@@ -27,23 +27,11 @@ fn plan(sweep: bool, runs: u32) -> Plan {
 
 fn run(cell: u32, run: u32, metrics: &[(&str, &[f64])]) -> RunResult {
     let samples = metrics.iter().map(|(name, values)| ((*name).to_owned(), values.to_vec()));
-    RunResult {
-        cell,
-        run,
-        outcome: Outcome::Samples(samples.collect()),
-        certificate: None,
-        answered: None,
-    }
+    RunResult::new(cell, run, Outcome::Samples(samples.collect()))
 }
 
 fn failed(cell: u32, run: u32, reason: &str) -> RunResult {
-    RunResult {
-        cell,
-        run,
-        outcome: Outcome::Failed(reason.to_owned()),
-        certificate: None,
-        answered: None,
-    }
+    RunResult::new(cell, run, Outcome::Failed(reason.to_owned()))
 }
 
 /// One completion time for each run of each cell.

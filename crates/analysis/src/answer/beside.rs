@@ -3,7 +3,7 @@
 use trackbed_measure::lists::grouped;
 use trackbed_measure::metrics::{self, Compared};
 use trackbed_measure::results::CellResult;
-use trackbed_scenario::GROUP;
+use trackbed_scenario::{GROUP, PART};
 
 use super::names::Names;
 use super::names::{scale, unit};
@@ -19,7 +19,7 @@ pub(super) fn of(section: &Section<'_>, compared: &Compared) -> Vec<String> {
         compared.is_share() && section.results().any(|cell| time.of(cell).is_some())
     });
     let harm = harm(section, time.unwrap_or(compared));
-    harm.into_iter().chain(share(section)).collect()
+    harm.into_iter().chain(share(section)).chain(queue(section)).collect()
 }
 
 /// `With download count 4 instead of 0 at 200 packets: median round-trip time of QUIC 117.4 ms instead of 20.21.`
@@ -67,12 +67,9 @@ fn harm(section: &Section<'_>, compared: &Compared) -> Vec<String> {
                 .collect();
             let place =
                 if place.is_empty() { String::new() } else { format!(" at {}", place.join(", ")) };
-            let what = format!(
-                "{}{}",
-                if compared.by_median() { "median " } else { "mean " },
-                compared.title
-            );
-            let head = format!("With {with} {most} instead of {least}{place}: {what}");
+            let center = if compared.by_median() { "median" } else { "mean" };
+            let what = compared.title;
+            let head = format!("With {with} {most} instead of {least}{place}: {center} {what}");
             match (changes.is_empty(), matters) {
                 (true, _) => {}
                 (false, true) => sentences.push(format!("{head} {}.", changes.join(", "))),
@@ -83,28 +80,45 @@ fn harm(section: &Section<'_>, compared: &Compared) -> Vec<String> {
     sentences
 }
 
-/// `It gets 34.7 % of all bytes (100 packets, QUIC, cubic) to 51.0 % (codel, TCP, reno).`
+/// `Its share of all bytes is 34.7 % (100 packets, QUIC, cubic) to 51.0 % (codel, TCP, reno).`
 fn share(section: &Section<'_>) -> Option<String> {
-    let all: Vec<&CellResult> = section.results().collect();
     let of = |cell: &CellResult| Some(cell.metrics.get("traffic_share_percent")?.mean);
-    let mut shares: Vec<(f64, &CellResult)> =
-        all.iter().filter_map(|cell| Some((of(cell)?, *cell))).collect();
-    shares.retain(|(share, _)| (SHARE_LEAST..=100.0 - SHARE_LEAST).contains(share));
-    shares.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let text = |(share, cell): &(f64, &CellResult)| {
+    let told = |share: &f64| (SHARE_LEAST..=100.0 - SHARE_LEAST).contains(share);
+    let shares = extremes(section, |cell| of(cell).filter(told), "%")?;
+    Some(format!("Its share of all bytes is {shares}."))
+}
+
+/// `Packets wait 0.06 ms (codel, download count 0) to 60.5 ms (200 packets, download count 4) for the shared link.`
+/// It is told once for all groups.
+fn queue(section: &Section<'_>) -> Option<String> {
+    let part = |cell: &CellResult| cell.factor_text(PART);
+    let all = &section.document.cells;
+    let own = all.get(*section.cells.first()? as usize).map(part)?;
+    let is_first = all.iter().position(|cell| part(cell) == own)? == section.cells[0] as usize;
+    let of = |cell: &CellResult| Some(cell.metrics.get("queue_delay_ms")?.p50);
+    let waits = extremes(section, |cell| of(cell).filter(|_| is_first), "ms")?;
+    Some(format!("Packets wait {waits} for the shared link (median)."))
+}
+
+/// The least and the greatest value, each with where it is.
+fn extremes(
+    section: &Section<'_>,
+    value: impl Fn(&CellResult) -> Option<f64>,
+    unit: &str,
+) -> Option<String> {
+    let all: Vec<&CellResult> = section.results().collect();
+    let mut values: Vec<(f64, &CellResult)> =
+        all.iter().filter_map(|cell| Some((value(cell)?, *cell))).collect();
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let text = |(value, cell): &(f64, &CellResult)| {
         let place = Names::new(section.document, &[cell], &all).condition(cell);
-        format!(
-            "{} %{}",
-            Decimals::significant(*share, 3).text(*share),
-            if place.is_empty() { place } else { format!(" ({place})") }
-        )
+        let place = if place.is_empty() { place } else { format!(" ({place})") };
+        format!("{} {unit}{place}", Decimals::significant(*value, 3).text(*value))
     };
-    match &shares[..] {
+    match &values[..] {
         [] => None,
-        [only] => Some(format!("It gets {} of all bytes.", text(only))),
-        [least, .., most] => {
-            Some(format!("Its share of all bytes is {} to {}.", text(least), text(most)))
-        }
+        [only] => Some(text(only)),
+        [least, .., most] => Some(format!("{} to {}", text(least), text(most))),
     }
 }
 

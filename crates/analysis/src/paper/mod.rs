@@ -352,13 +352,8 @@ mod tests {
             let samples = BTreeMap::from([(claim.metric.clone().unwrap(), vec![value])]);
             let verdict = Reliability::Invalid;
             let certificate = is_late.then(|| Certificate { verdict, ..Certificate::default() });
-            RunResult {
-                cell: cell as u32,
-                run,
-                outcome: Outcome::Samples(samples),
-                certificate,
-                answered: None,
-            }
+            let all = RunResult::new(cell as u32, run, Outcome::Samples(samples));
+            RunResult { certificate, ..all }
         };
         let cells = 0..document.cells.len();
         let runs: Vec<RunResult> = cells

@@ -10,7 +10,7 @@ use std::num::NonZeroUsize;
 
 use trackbed_analysis::Origin;
 use trackbed_archive::Units;
-use trackbed_measure::results::RunResult;
+use trackbed_measure::results::{Outcome, RunResult};
 use trackbed_scenario::Plan;
 use trackbed_substrate::simulated::parallel;
 use trackbed_substrate::{Cancel, RunError};
@@ -46,7 +46,7 @@ pub fn run(
     let execute = |(cells, run): &(Vec<u32>, u32)| backend.execute(plan, cells, *run);
     parallel(units.runs(), jobs, &execution.cancel, execute, |(cells, run), results| {
         let failed = |error: RunError| {
-            let failed = |cell| RunResult::failed(cell, run, error.to_string());
+            let failed = |cell| RunResult::new(cell, run, Outcome::Failed(error.to_string()));
             cells.into_iter().map(failed).collect()
         };
         results.unwrap_or_else(failed).into_iter().for_each(&mut finished);

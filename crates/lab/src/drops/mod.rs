@@ -104,13 +104,13 @@ pub fn capture(
         Ground::Virtual => {
             let capture = Capture::begin(directory, (command, VIRTUAL))?;
             let runner = Runner::new(Cancel::new()).with_time_limit(LIMIT);
-            let _ = runner.watch(&cell, (plan.seed, question.run), Some(&capture));
+            let _ = runner.simulate(&[&cell], (plan.seed, question.run), Some(&capture));
             capture.finish()?;
         }
         Ground::Emulated(emulated) => {
             let capture = Capture::begin(directory, (command, EMULATED))?;
             plan.cells[index as usize] = cell;
-            emulated.observe(plan, (index, question.run), Some(&capture));
+            emulated.observe(plan, (&[index], question.run), Some(&capture));
             plan.cells[index as usize] = original;
             capture.finish()?;
         }

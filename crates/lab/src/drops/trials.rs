@@ -99,8 +99,8 @@ impl Trials<'_> {
         let Ground::Emulated(emulated) = self.ground else { return self.virtually(places) };
         let watcher = Watcher::default();
         self.plan.cells[self.index as usize] = altered(&self.original, self.question.fault, places);
-        let unit = (self.index, self.question.run);
-        let result = emulated.observe(self.plan, unit, Some(&watcher));
+        let unit = (&[self.index][..], self.question.run);
+        let result = emulated.observe(self.plan, unit, Some(&watcher)).remove(0);
         let ended = match &result.outcome {
             Outcome::Samples(samples) => completion(samples),
             Outcome::Failed(why) => Ended::Failed(why.clone()),

@@ -15,7 +15,7 @@ use super::multipath;
 use crate::crowd::{self, Member};
 use crate::logs::bytes_on;
 use crate::run::Onlooker;
-use crate::topology::{Ends, Track, phone_addresses, phone_networks, second_addresses};
+use crate::topology::{Ends, phone_addresses, phone_networks, second_addresses};
 use trackbed_scenario::{Cell, NetworkPlan, SERVER_ADDRESSES};
 
 pub(super) struct Ground {
@@ -94,8 +94,7 @@ impl Ground {
         clock: Clock,
     ) -> Result<Traffic, String> {
         let (phones, networks) = self.who;
-        let clients = crowd::clients(members);
-        let mut track = Track::build(plan, &clients, seed, Ends::Edges);
+        let mut track = crowd::track(plan, members, seed, Ends::Edges);
         track.network.set_tap(onlooker.map(|one| one.tap(&track.links)));
         let at_home = |number| phone_networks(number, networks).concat();
         let owned = |(addresses, node): (Vec<IpAddr>, &NodeId)| {

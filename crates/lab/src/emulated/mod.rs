@@ -18,7 +18,7 @@ use trackbed_core::event::Record;
 use trackbed_core::{Seed, Time};
 use trackbed_emulator::namespace::{self, NamespaceError};
 use trackbed_emulator::{Certificate, Vigil};
-use trackbed_measure::results::{EMULATED, RunResult};
+use trackbed_measure::results::{EMULATED, Outcome, RunResult};
 use trackbed_substrate::RunError;
 
 use crate::backend::Backend;
@@ -63,18 +63,9 @@ impl Emulated {
         Emulated { captures, ..self }
     }
 
-    /// Executes a run of a cell whose packets `onlooker` sees.
+    /// Executes a run of `cells`, which are of one family, and measures each. `onlooker` sees the packets and
+    /// the events of the first.
     pub(crate) fn observe(
-        &self,
-        plan: &Plan,
-        (cell, run): (u32, u32),
-        onlooker: Option<&dyn Onlooker>,
-    ) -> RunResult {
-        self.measure(plan, (&[cell], run), onlooker).pop().expect("as many as cells")
-    }
-
-    /// The same for cells of one family, in their order; `onlooker` gets the events of the first.
-    fn measure(
         &self,
         plan: &Plan,
         (cells, run): (&[u32], u32),
@@ -85,7 +76,7 @@ impl Emulated {
             let planned = &plan.cells[cell as usize];
             let (logs, certificate) = match &recorded {
                 Ok((logs, certificate)) => (Logs::of(logs, planned), certificate),
-                Err(why) => return RunResult::failed(cell, run, why),
+                Err(why) => return RunResult::new(cell, run, Outcome::Failed(why.clone())),
             };
             let (outcome, answered) = logs.measured();
             let records = logs.merged();
@@ -159,7 +150,7 @@ impl Backend for Emulated {
 
     fn execute(&self, plan: &Plan, cells: &[u32], run: u32) -> Result<Vec<RunResult>, RunError> {
         let execute = |cells: &[u32], onlooker: Option<&dyn Onlooker>| {
-            self.measure(plan, (cells, run), onlooker)
+            self.observe(plan, (cells, run), onlooker)
         };
         Ok(match &self.captures {
             None => execute(cells, None),

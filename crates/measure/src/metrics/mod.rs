@@ -27,7 +27,7 @@ mod outcome;
 mod page;
 mod playing;
 mod registry;
-mod sharing;
+pub mod sharing;
 mod throughput;
 mod transport;
 mod verification;

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use trackbed_core::{Packet, Time};
 
 use super::ids::{ChannelId, MediumId};
-use super::tap::{Counters, Point, Tap};
+use super::tap::{Counters, Load, Point, Tap};
 use crate::link::{Alteration, DropReason, Link, Outlet};
 
 /// One direction of a link, and the interface at which it begins.
@@ -19,6 +19,8 @@ pub(super) struct Channel {
     /// The wake that stands in the network's heap for this channel and holds.
     pub(super) armed: Option<Time>,
     pub(super) counters: Counters,
+    /// If it is measured.
+    pub(super) load: Option<Box<Load>>,
 }
 
 pub(super) struct Arrival {
@@ -31,20 +33,22 @@ pub(super) struct Arrival {
 pub(super) struct Far<'a> {
     pub(super) channel: ChannelId,
     pub(super) counters: &'a mut Counters,
+    pub(super) load: Option<&'a mut Load>,
     pub(super) tap: Option<&'a mut dyn Tap>,
     pub(super) arrivals: &'a mut VecDeque<Arrival>,
 }
 
 impl Channel {
     pub(super) fn new(link: Box<dyn Link>, mtu: u32, addresses: Vec<IpAddr>) -> Channel {
-        Channel { link, medium: None, mtu, addresses, armed: None, counters: Counters::default() }
+        let counters = Counters::default();
+        Channel { link, medium: None, mtu, addresses, armed: None, counters, load: None }
     }
 
     /// Lets the link finish with what it holds, until `end`. Only the counters see it.
     pub(super) fn drain(&mut self, channel: ChannelId, end: Time) {
         let mut arrivals = VecDeque::new();
-        let mut far =
-            Far { channel, counters: &mut self.counters, tap: None, arrivals: &mut arrivals };
+        let (counters, load) = (&mut self.counters, self.load.as_deref_mut());
+        let mut far = Far { channel, counters, load, tap: None, arrivals: &mut arrivals };
         while self.link.held() > 0
             && let Some(wake) = self.link.next_wake().filter(|wake| *wake <= end)
         {
@@ -58,6 +62,9 @@ impl Channel {
 impl Far<'_> {
     pub(super) fn note(&mut self, at: Time, point: Point, packet: &Packet) {
         self.counters.add(point, packet);
+        if let Some(load) = &mut self.load {
+            load.note(at, point, packet);
+        }
         if let Some(tap) = &mut self.tap {
             tap.see(at, self.channel.link(), self.channel.direction(), point, packet);
         }

@@ -15,7 +15,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use trackbed_core::packet::{TooBig, protocol};
-use trackbed_core::{Packet, Time};
+use trackbed_core::{Bitrate, Packet, Time};
 
 use crate::link::{Change, DropReason, Link, Outlet, Waiting};
 use crate::medium::{Medium, MediumOutlet, Way as MediumWay};
@@ -28,7 +28,7 @@ use routes::{Hop, Routes};
 pub use builder::{BuildError, Duplex, End, NetworkBuilder};
 pub use ids::{Direction, InterfaceId, LinkId, MediumId, NodeId};
 pub use processor::{Handled, Processor, Way};
-pub use tap::{Count, Counters, Point, Tap};
+pub use tap::{Count, Counters, Load, Point, Tap};
 
 /// Hosts and routers joined by links; carries packets from host to host.
 ///
@@ -169,6 +169,17 @@ impl Network {
     /// The counters of one direction of a link.
     pub fn counters(&self, link: LinkId, direction: Direction) -> &Counters {
         &self.channels[ChannelId::new(link, direction).index()].counters
+    }
+
+    /// Measures the load of one direction of a link, which has this rate, from now on.
+    pub fn measure_load(&mut self, link: LinkId, direction: Direction, rate: Bitrate) {
+        let channel = ChannelId::new(link, direction);
+        self.channels[channel.index()].load = Some(Box::new(Load::of(rate)));
+    }
+
+    /// The load of one direction of a link, if it is measured.
+    pub fn load(&self, link: LinkId, direction: Direction) -> Option<&Load> {
+        self.channels[ChannelId::new(link, direction).index()].load.as_deref()
     }
 
     /// Lets the links finish with the packets that they hold, for at most `longest`, so that the counters
@@ -345,6 +356,7 @@ impl Network {
         let mut far = Far {
             channel: id,
             counters: &mut channel.counters,
+            load: channel.load.as_deref_mut(),
             tap: self.tap.as_deref_mut().map(|tap| tap as &mut dyn Tap),
             arrivals: &mut self.arrivals,
         };

@@ -1,8 +1,10 @@
 //! Observation of a network's packets: taps and counters.
 
 use std::iter::Sum;
+use std::time::Duration;
 
-use trackbed_core::{Packet, Time};
+use hdrhistogram::Histogram;
+use trackbed_core::{Bitrate, Packet, Time};
 
 use super::ids::{Direction, LinkId, NodeId};
 use crate::link::{Alteration, DropReason};
@@ -93,6 +95,53 @@ impl Counters {
             Point::Delivered => self.delivered.add(packet),
             Point::Dropped(why) => self.dropped[why as usize].add(packet),
             Point::Altered(what) => self.altered[what as usize].add(packet),
+        }
+    }
+}
+
+/// How busy one direction of a link with a constant rate was, and how long packets waited for it.
+#[derive(Clone, Debug)]
+pub struct Load {
+    rate: Bitrate,
+    busy: Duration,
+    first: Option<Time>,
+    /// When all packets so far will be sent.
+    idle_from: Time,
+    waits: Histogram<u64>,
+}
+
+impl Load {
+    pub(super) fn of(rate: Bitrate) -> Load {
+        let waits = Histogram::new(2).expect("two digits are allowed");
+        Load { rate, busy: Duration::ZERO, first: None, idle_from: Time::ZERO, waits }
+    }
+
+    /// For how long it sent, and the time from the first packet to the end of the last.
+    pub fn busy(&self) -> Option<(Duration, Duration)> {
+        self.first.map(|first| (self.busy, self.idle_from - first))
+    }
+
+    /// A quantile, to two digits, of the times that the packets before one took when it came.
+    pub fn wait(&self, quantile: f64) -> Duration {
+        Duration::from_nanos(self.waits.value_at_quantile(quantile))
+    }
+
+    pub(super) fn note(&mut self, at: Time, point: Point, packet: &Packet) {
+        let takes = self.rate.serialization(packet.len());
+        match point {
+            Point::Entered => {
+                let wait = (self.idle_from - at).as_nanos();
+                self.waits.saturating_record(u64::try_from(wait).unwrap_or(u64::MAX));
+                self.first.get_or_insert(at);
+                self.idle_from = self.idle_from.max(at) + takes;
+                self.busy += takes;
+            }
+            // What is lost otherwise was sent before.
+            Point::Dropped(why) if !matches!(why, DropReason::Loss | DropReason::Outage) => {
+                self.idle_from = self.idle_from - takes;
+                self.busy = self.busy.saturating_sub(takes);
+            }
+            Point::Dropped(_) | Point::Delivered | Point::Altered(_) => {}
         }
     }
 }

@@ -26,7 +26,7 @@ fn vru_has_eleven_cells() {
     assert_eq!(factors(&plan), expected.collect::<Vec<_>>());
     assert_eq!((plan.runs, plan.seed, plan.paper.as_deref()), (200, 1, Some("vru")));
     assert_eq!(plan.cells[0].network.round_trip_time(), Some(Duration::from_millis(10)));
-    assert_eq!(plan.cells[0].network.link.rate, Some(Bitrate::from_mbps(50)));
+    assert_eq!(plan.cells[0].network.link.rates, Some([Bitrate::from_mbps(50); 2]));
     assert!(plan.notes.iter().any(|note| note.contains("quic runs over TLS 1.3 only")));
 }
 
@@ -177,7 +177,7 @@ fn one_direction_may_differ_and_phones_may_have_links_of_their_own() {
                 [link.up]\nrate = \"10 Mbit/s\"\ndelay = \"7 ms\"\nmtu = \"1280 B\"\n\
                 [access]\ndelay = \"1 ms\"\nmtu = \"1400 B\"\n[workload]\nkind = \"bulk\"\n";
     let network = &plan(text).cells[0].network;
-    assert_eq!(network.link.rate, Some(Bitrate::from_mbps(10)));
+    assert_eq!(network.link.rates, Some([10, 50].map(Bitrate::from_mbps)));
     assert_eq!(network.round_trip_time(), Some(Duration::from_millis(5 + 7 + 2)));
     let access = network.access.as_ref().unwrap();
     assert_eq!((access.mtu, access.rate), ([1_400; 2], None));

@@ -47,8 +47,12 @@ impl Case {
         let (endpoint, repeatable) = endpoint(&mut dice, class, is_telemetry);
         let phones = if dice.percent(50) { 1 } else { dice.between(2, 8) as u32 };
         let links = links::generate(&mut dice, class);
+        // Not those that once found a bug.
+        let groups =
+            if seed % 11 == 5 { "[group.one]\n[group.two]\nstart = \"50 ms\"\n" } else { "" };
+        let load_seconds = if groups.is_empty() { LOAD_SECONDS } else { LOAD_SECONDS / 2 };
         let limit_bytes = match class {
-            Class::Healing => (links.slowest_bits_per_s / 8).saturating_mul(LOAD_SECONDS),
+            Class::Healing => (links.slowest_bits_per_s / 8).saturating_mul(load_seconds),
             Class::Harsh => u64::MAX,
         };
         let mut draft = Draft { dice, class, phones, limit_bytes, text: String::new() };
@@ -58,7 +62,8 @@ impl Case {
             false => draft.bulk(),
         };
         let Draft { text: workload_text, .. } = draft;
-        let text = format!("seed = {seed}\nruns = 1\n{endpoint}{}{workload_text}", links.text);
+        let text =
+            format!("seed = {seed}\nruns = 1\n{endpoint}{}{workload_text}{groups}", links.text);
         Case { seed, class, text, workload, repeatable }
     }
 }

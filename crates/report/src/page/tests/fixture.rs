@@ -46,13 +46,7 @@ pub fn run(cell: u32, run: u32, samples: usize) -> RunResult {
     let value = |index: usize| f64::from(run * 31 % 97) + 1.0 / (index + 1) as f64;
     let values: Vec<f64> = (0..samples).map(value).collect();
     let samples = [("rtt_ms".to_owned(), values), ("fps".to_owned(), vec![f64::from(run)])];
-    RunResult {
-        cell,
-        run,
-        outcome: Outcome::Samples(samples.into()),
-        certificate: None,
-        answered: None,
-    }
+    RunResult::new(cell, run, Outcome::Samples(samples.into()))
 }
 
 pub fn filled(document: &Document, samples: usize) -> Builder<'_> {
