@@ -1,4 +1,4 @@
-//! curl, and quic-go's client, which takes its command line: they fetch the files of a site one after another.
+//! curl, and clients that take its command line: they fetch the files of a site one after another.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde::Deserialize;
+use trackbed_core::Time;
 use trackbed_linux::unprivileged::{User, demote};
 
 use super::{ClientProgram, Does, Fetched, Session, Visit, Visited};
@@ -28,6 +29,13 @@ pub(super) const QUIC_GO: Curl = Curl(About {
     package: None,
     executables: &["trackbed-quic-go"],
     speaks: &["http3"],
+});
+
+pub(super) const AIOQUIC: Curl = Curl(About {
+    name: "aioquic",
+    summary: "aioquic's client of HTTP/3; it fetches as curl does",
+    executables: &["trackbed-aioquic"],
+    ..QUIC_GO.0
 });
 
 impl ClientProgram for Curl {
@@ -108,6 +116,8 @@ struct Transfer {
     time_pretransfer: f64,
     time_starttransfer: f64,
     time_total: f64,
+    /// When it began, on `CLOCK_MONOTONIC`, from programs that take long to start.
+    began: Option<f64>,
 }
 
 impl Session for Report {
@@ -123,7 +133,7 @@ impl Session for Report {
     /// A transfer starts when the previous one has ended.
     fn finish(self: Box<Self>) -> Result<Visited, String> {
         let mut fetched = Vec::new();
-        let mut begin = 0.0;
+        let (mut begin, mut began) = (0.0, None);
         for line in self.said.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let transfer: Transfer = serde_json::from_slice(line)
                 .map_err(|why| format!("curl's report cannot be parsed: {why}"))?;
@@ -143,8 +153,10 @@ impl Session for Report {
                 done: at(transfer.time_total)?,
             });
             begin += transfer.time_total;
+            began = began.or(transfer.began);
         }
-        Ok(Visited { begin: None, fetched, page: None })
+        let began = began.map(|seconds| Time::from_nanos((seconds * 1e9) as u64));
+        Ok(Visited { begin: began, fetched, page: None })
     }
 }
 
@@ -177,7 +189,7 @@ mod tests {
             format!(
                 "{{\"urlnum\":{number},\"response_code\":200,\"http_version\":\"2\",\
                  \"size_download\":5,\"time_pretransfer\":{pretransfer},\
-                 \"time_starttransfer\":{start},\"time_total\":{total},\"more\":null}}\n"
+                 \"time_starttransfer\":{start},\"time_total\":{total},\"began\":{number}.5}}\n"
             )
         };
         let said = line(0, 0.4, 0.6, 0.75) + &line(1, 0.0, 0.25, 0.5);
@@ -186,6 +198,7 @@ mod tests {
         report.hear(behind.as_bytes()).unwrap();
         assert_eq!(report.say(), None);
         let visited = visit.judge(report.finish().unwrap()).unwrap();
+        assert_eq!(visited.begin, Some(Time::from_nanos(500_000_000)));
         let millis = |at: fn(&Fetched) -> Duration| {
             visited.fetched.iter().map(|f| at(f).as_millis()).collect::<Vec<_>>()
         };

@@ -61,6 +61,17 @@ fn curl_fetches_from_our_server_and_from_nginx() {
     }
 }
 
+/// The handshake, the request and 80 ms for the bytes. Python alone takes longer to start, which does not count.
+#[test]
+#[ignore = "thorough: third-party programs"]
+fn clients_of_other_quic_stacks_fetch_through_loss() {
+    let scenario = include_str!("../../data/scenarios/quic-clients.toml");
+    let Some(scratch) = Scratch::with(&["quic-go", "aioquic"], scenario) else { return };
+    for cell in scratch.cells("") {
+        assert!(least(&cell, "completion_ms") >= 160.0, "{cell}");
+    }
+}
+
 /// The shell looks at the sockets as long as `curl` runs.
 #[test]
 #[ignore = "thorough: third-party programs"]
