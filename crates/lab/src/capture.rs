@@ -20,6 +20,7 @@ use trackbed_substrate::wall_clock;
 
 use crate::notes::Notes;
 use crate::run::Onlooker;
+use crate::topology::Track;
 
 /// Captures a run into a directory.
 #[derive(Debug)]
@@ -96,14 +97,14 @@ impl Capture {
 
 impl Onlooker for Capture {
     /// Packets of the second link are on another interface in the same files.
-    fn tap(&self, links: &[LinkId]) -> Box<dyn Tap> {
+    fn tap(&self, track: &Track) -> Box<dyn Tap> {
         let packets = Arc::clone(&self.packets);
-        if links.len() > 1
+        if track.links.len() > 1
             && let Some(packets) = packets.lock().unwrap_or_else(PoisonError::into_inner).as_mut()
         {
             packets.add_second_link();
         }
-        Box::new(LinksTap { links: links.to_vec(), packets })
+        Box::new(LinksTap { links: track.links.clone(), stations: track.stations.clone(), packets })
     }
 
     fn observer(&self) -> Arc<dyn Observer> {
@@ -234,12 +235,20 @@ fn insert_keys(path: &Path, keys: &KeyLog) -> io::Result<()> {
 #[derive(Debug)]
 struct LinksTap {
     links: Vec<LinkId>,
+    /// [`Track::stations`].
+    stations: Vec<LinkId>,
     packets: Arc<Mutex<Option<Packets>>>,
 }
 
 impl Tap for LinksTap {
     fn see(&mut self, at: Time, link: LinkId, direction: Direction, point: Point, packet: &Packet) {
-        let Some(number) = self.links.iter().position(|own| *own == link) else { return };
+        let number = self.links.iter().position(|own| *own == link).or_else(|| {
+            // What is lost before a shared link is lost for it.
+            let station = self.stations.iter().position(|own| *own == link)?;
+            let is_lost = matches!(point, Point::Dropped(_));
+            is_lost.then(|| station * self.links.len() / self.stations.len())
+        });
+        let Some(number) = number else { return };
         let mut packets = self.packets.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(packets) = packets.as_mut() else { return };
         packets.last = at;

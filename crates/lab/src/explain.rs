@@ -17,6 +17,7 @@ use trackbed_substrate::Cancel;
 use crate::capture::Capture;
 use crate::emulated::Emulated;
 use crate::run::{Onlooker, Runner};
+use crate::topology::Track;
 use crate::windows::{Connection, Windows};
 
 /// One run on one substrate.
@@ -111,9 +112,9 @@ fn relative(side: Side, of: Connection, first: Time) -> Vec<Window> {
 }
 
 impl Onlooker for Watcher {
-    fn tap(&self, links: &[LinkId]) -> Box<dyn Tap> {
-        let (capture, seen) = (self.capture.tap(links), Arc::clone(&self.seen));
-        Box::new(SeenTap { capture, links: links.to_vec(), seen })
+    fn tap(&self, track: &Track) -> Box<dyn Tap> {
+        let (capture, seen) = (self.capture.tap(track), Arc::clone(&self.seen));
+        Box::new(SeenTap { capture, links: track.links.clone(), seen })
     }
 
     fn observer(&self) -> Arc<dyn Observer> {

@@ -138,16 +138,19 @@ pub(crate) fn sent(role: Role, totals: LedgerTotals) -> Event {
     }
 }
 
-/// The final counters of [`Track::links`]. Ends the network's work.
-pub(crate) fn link_events(links: &[LinkId], network: &mut Network) -> Vec<Event> {
+/// The final counters of [`Track::links`], and of media between them and [`Track::stations`]. Ends the network's
+/// work.
+pub(crate) fn link_events(
+    (links, stations): (&[LinkId], &[LinkId]),
+    network: &mut Network,
+) -> Vec<Event> {
     network.drain(DRAIN_LIMIT);
     let loaded = links.first().and_then(|link| load_event(*link, network));
     let mut events: Vec<Event> = loaded.into_iter().collect();
-    for (name, &link) in ["link", "second-link"].into_iter().zip(links) {
+    for (number, (name, &link)) in ["link", "second-link"].into_iter().zip(links).enumerate() {
         for (way, direction) in [("up", Direction::Forward), ("down", Direction::Backward)] {
-            let undecided = network.held(link, direction) as u64;
-            let counters = network.counters(link, direction);
-            events.push(link_event(format!("{name}/{way}"), counters, undecided));
+            let air = on_air(number, (links, stations), network);
+            events.push(link_event(format!("{name}/{way}"), (link, &air, direction), network));
         }
     }
     events
@@ -166,25 +169,57 @@ fn load_event(link: LinkId, network: &Network) -> Option<Event> {
     Some(Event::Loaded { busy, span, waits: (0..QUANTILES).map(quantile).collect() })
 }
 
-/// `undecided` packets are still inside.
-fn link_event(name: String, counters: &Counters, undecided: u64) -> Event {
-    let queue: u64 = [DropReason::QueueFull, DropReason::QueueManagement]
-        .into_iter()
-        .map(|why| counters.dropped(why).packets)
-        .sum();
+/// The phones' links on the medium before the link with this number; none without a medium.
+fn on_air(
+    number: usize,
+    (links, stations): (&[LinkId], &[LinkId]),
+    network: &Network,
+) -> Vec<LinkId> {
+    let each = (stations.len() / links.len()).max(1);
+    let own = stations.chunks(each).nth(number).unwrap_or_default();
+    own.iter().copied().filter(|link| network.is_on_medium(*link)).collect()
+}
+
+/// What came to a link, or to the medium before it in the uplink, and is not still inside.
+fn link_event(
+    name: String,
+    (link, air, direction): (LinkId, &[LinkId], Direction),
+    network: &Network,
+) -> Event {
+    let all: Vec<LinkId> = air.iter().copied().chain([link]).collect();
+    let sum = |of: &dyn Fn(&Counters) -> u64, links: &[LinkId]| -> u64 {
+        links.iter().map(|link| of(network.counters(*link, direction))).sum()
+    };
+    let first = if direction == Direction::Forward && !air.is_empty() { air } else { &[link] };
+    let undecided: u64 = all.iter().map(|link| network.held(*link, direction) as u64).sum();
+    let by_queue = |counters: &Counters| -> u64 {
+        let reasons = [DropReason::QueueFull, DropReason::QueueManagement].into_iter();
+        reasons.map(|why| counters.dropped(why).packets).sum()
+    };
+    let queue = sum(&by_queue, &all);
+    let offered_packets = sum(&|counters| counters.offered.packets, first);
     Event::Link {
         name,
-        offered_packets: counters.offered.packets.saturating_sub(undecided),
-        offered_bytes: counters.offered.bytes,
-        lost_packets: counters.dropped_in_all().packets - queue,
+        offered_packets: offered_packets.saturating_sub(undecided),
+        offered_bytes: sum(&|counters| counters.offered.bytes, first),
+        lost_packets: sum(&|counters| counters.dropped_in_all().packets, &all) - queue,
         queue_dropped_packets: queue,
     }
 }
 
-/// Bytes that entered both directions of a link.
-pub(crate) fn bytes_on(link: LinkId, network: &Network) -> u64 {
-    let directions = [Direction::Forward, Direction::Backward];
-    directions.iter().map(|way| network.counters(link, *way).offered.bytes).sum()
+/// Bytes that entered both directions of each phone's links before the shared ones.
+pub(crate) fn bytes_of_phones(
+    (links, stations): (&[LinkId], &[LinkId]),
+    network: &Network,
+) -> Vec<u64> {
+    let phones = stations.len() / links.len();
+    let mut bytes = vec![0; phones];
+    for (number, link) in stations.iter().enumerate() {
+        let ways = [Direction::Forward, Direction::Backward].into_iter();
+        let both: u64 = ways.map(|way| network.counters(*link, way).offered.bytes).sum();
+        bytes[number % phones] += both;
+    }
+    bytes
 }
 
 /// How long links may finish after a run: longer than full queues and long delays last, short for one that

@@ -16,7 +16,7 @@ use crate::actor::{Actor, Place};
 use crate::crowd::{self, Member};
 use crate::device::Device;
 use crate::foresight::WhoActs;
-use crate::logs::{Logs, Measured, bytes_on, link_events};
+use crate::logs::{Logs, Measured, bytes_of_phones, link_events};
 use crate::scene::Scene;
 use crate::topology::{Ends, Track};
 use crate::windows::Connection;
@@ -112,7 +112,7 @@ impl Runner {
         let scene = Scene::of(cell, &seed, environment::VIRTUAL_LEAD);
         let members = Member::all(cell, &seed);
         let mut track = crowd::track(&scene.network, &members, &seed, Ends::Hosts);
-        track.network.set_tap(onlooker.map(|one| one.tap(&track.links)));
+        track.network.set_tap(onlooker.map(|one| one.tap(&track)));
         let device = self.computing.map_or_else(|| Device::of(cell, &seed), |_| None);
         if let Some(device) = &device {
             track.network.add_processor(track.phones.clone(), device.processor());
@@ -134,7 +134,7 @@ impl Runner {
 /// Observes a run without changing it.
 pub(crate) trait Onlooker {
     /// Receives the packets of [`Track::links`].
-    fn tap(&self, links: &[LinkId]) -> Box<dyn Tap>;
+    fn tap(&self, track: &Track) -> Box<dyn Tap>;
 
     /// Receives keys and traces of protocols.
     fn observer(&self) -> Arc<dyn Observer>;
@@ -203,8 +203,8 @@ async fn play(
     }
     let logs = Actor::end(actors).await;
     let counted = hosts.with_network(|network| {
-        let events = link_events(&links, network);
-        (events, stations.iter().map(|link| bytes_on(*link, network)).collect::<Vec<u64>>())
+        let events = link_events((&links, &stations), network);
+        (events, bytes_of_phones((&links, &stations), network))
     });
     let (events, bytes) = counted.unwrap_or_default();
     let now = trackbed_substrate::now();

@@ -18,6 +18,7 @@ use trackbed_substrate::Cancel;
 
 use self::thinning::thinned;
 use crate::run::{Onlooker, Runner};
+use crate::topology::Track;
 use trackbed_scenario::Cell;
 
 /// A recorded run.
@@ -57,8 +58,8 @@ struct Notes {
 type Arrived = BTreeMap<(usize, bool, u64), u64>;
 
 impl Onlooker for Notes {
-    fn tap(&self, links: &[LinkId]) -> Box<dyn Tap> {
-        Box::new(Ends { links: links.to_vec(), arrived: Arc::clone(&self.arrived) })
+    fn tap(&self, track: &Track) -> Box<dyn Tap> {
+        Box::new(Ends { links: track.links.clone(), arrived: Arc::clone(&self.arrived) })
     }
 
     fn observer(&self) -> Arc<dyn Observer> {

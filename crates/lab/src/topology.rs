@@ -23,7 +23,7 @@ pub(crate) struct Track {
     /// The link between phones and server, and the second one if there is one; forward is from the
     /// phones.
     pub links: Vec<LinkId>,
-    /// The link of each phone to the router before the shared link; forward is from the phone. Empty
+    /// The link of each phone to the router before each shared link; forward is from the phone. Empty
     /// where there is none.
     pub stations: Vec<LinkId>,
 }
@@ -152,6 +152,7 @@ impl Track {
         let second: Vec<NodeId> = (0..phones).map(other).collect();
         let nodes = [first, second];
         let names = [("link", "access point"), ("second-link", "second access point")];
+        let mut stations = Vec::new();
         let links = [0, 1].map(|number| {
             let (name, access) = names[number];
             let link = duplex(ways[number], &seed.child(name));
@@ -166,18 +167,20 @@ impl Track {
                 return builder.connect(end(0), End::new(crossing, []), link);
             }
             let router = builder.router(access);
-            let each = 0..phones;
-            let stations: Vec<LinkId> = each
-                .map(|index| builder.connect(end(index), End::new(router, []), wire()))
-                .collect();
+            let own = stations.len();
+            for index in 0..phones {
+                stations.push(builder.connect(end(index), End::new(router, []), wire()));
+            }
             if let Some(medium) = &plan.medium {
                 let seed = seed.child(&format!("medium/{number}"));
-                builder.share(medium.build(&clients.stations(plan, number), &seed), stations);
+                let medium = medium.build(&clients.stations(plan, number), &seed);
+                builder.share(medium, stations[own..].to_vec());
             }
             builder.connect(End::new(router, []), End::new(crossing, []), link)
         });
         let [nodes, others] = nodes;
-        Track::assemble(builder, (nodes, others), node, links.into())
+        let track = Track::assemble(builder, (nodes, others), node, links.into());
+        Track { stations, ..track }
     }
 
     fn assemble(

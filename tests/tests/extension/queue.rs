@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{Packet, Time};
+use trackbed_core::{Packet, Rng, Time};
 use trackbed_net::queue::{Queue, QueueEntry, QueueModel};
 use trackbed_net::{DropReason, Outlet, Waiting};
 
@@ -27,7 +27,7 @@ struct DropHead {
 }
 
 impl QueueModel for DropHead {
-    fn build(&self) -> Box<dyn Queue> {
+    fn build(&self, _rng: Rng) -> Box<dyn Queue> {
         Box::new(DropHeadQueue { most: self.packets, packets: VecDeque::new() })
     }
 }

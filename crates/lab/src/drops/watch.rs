@@ -12,6 +12,7 @@ use trackbed_protocols::Observer;
 
 use crate::notes::Notes;
 use crate::run::Onlooker;
+use crate::topology::Track;
 
 /// A run in which the packets of some places met a fault.
 pub(super) struct Trial {
@@ -38,10 +39,10 @@ impl Watcher {
 }
 
 impl Onlooker for Watcher {
-    fn tap(&self, links: &[LinkId]) -> Box<dyn Tap> {
+    fn tap(&self, track: &Track) -> Box<dyn Tap> {
         let readers = [ContentReader::default(), ContentReader::default()];
         let trace = Arc::clone(&self.trace);
-        Box::new(LinkTap { link: links[0], trace, readers, counts: BTreeMap::new() })
+        Box::new(LinkTap { link: track.links[0], trace, readers, counts: BTreeMap::new() })
     }
 
     fn observer(&self) -> Arc<dyn Observer> {

@@ -13,7 +13,7 @@ use trackbed_net::{LinkId, Network, NodeId};
 
 use super::multipath;
 use crate::crowd::{self, Member};
-use crate::logs::bytes_on;
+use crate::logs::bytes_of_phones;
 use crate::run::Onlooker;
 use crate::topology::{Ends, phone_addresses, phone_networks, second_addresses};
 use trackbed_scenario::{Cell, NetworkPlan, SERVER_ADDRESSES};
@@ -51,7 +51,7 @@ pub(super) struct Closed {
 impl Closed {
     /// Bytes that each phone sent and received; empty where it has no link of its own.
     pub fn bytes(&self) -> Vec<u64> {
-        self.stations.iter().map(|link| bytes_on(*link, &self.network)).collect()
+        bytes_of_phones((&self.links, &self.stations), &self.network)
     }
 }
 
@@ -95,7 +95,7 @@ impl Ground {
     ) -> Result<Traffic, String> {
         let (phones, networks) = self.who;
         let mut track = crowd::track(plan, members, seed, Ends::Edges);
-        track.network.set_tap(onlooker.map(|one| one.tap(&track.links)));
+        track.network.set_tap(onlooker.map(|one| one.tap(&track)));
         let at_home = |number| phone_networks(number, networks).concat();
         let owned = |(addresses, node): (Vec<IpAddr>, &NodeId)| {
             let node = *node;

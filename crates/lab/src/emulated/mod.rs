@@ -122,7 +122,7 @@ impl Emulated {
             Log { member, records }
         };
         let all = members.into_iter().zip(records).map(log).collect();
-        let events = link_events(&finished.links, &mut finished.network);
+        let events = link_events((&finished.links, &finished.stations), &mut finished.network);
         Ok((Logs::by_group(all, &bytes, (&events, now)), finished.certificate))
     }
 }

@@ -195,6 +195,9 @@ fn a_ride_gives_a_radio_cell_its_signal_and_its_handovers() {
         let runs = [events(&plan, 0, 0)];
         let gap = sum("gap_ms", &runs);
         assert!(sum("handover_count", &runs) > 0.0 && (least..most).contains(&gap), "{gap}");
+        // The base station's queue overflows when slow start ends.
+        let drops = sum("queue_drop_percent", &runs);
+        assert!((0.1..5.0).contains(&drops), "{drops} % are dropped on the medium");
     }
 }
 

@@ -6,18 +6,18 @@ use super::Metric;
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "loss_percent", |records| Total::of(records).percent(|total| total.lost_packets) =>
-        "share of packets entering the links that were lost by chance or by schedule, in all \
-         directions, over the whole run";
+        "share of packets entering the links, or a medium before them, that were lost by chance or by \
+         schedule, in all directions, over the whole run";
     "queue_drop_percent",
         |records| Total::of(records).percent(|total| total.queue_dropped_packets) =>
-        "share of packets entering the links that the links' queues dropped, in all directions, \
-         over the whole run";
+        "share of packets entering the links, or a medium before them, that queues dropped, in all \
+         directions, over the whole run";
     "wire_bytes", |records| {
         let total = Total::of(records);
         if total.links == 0 { Vec::new() } else { vec![total.offered_bytes as f64] }
     } =>
-        "bytes that entered the links, IP headers included, in all directions, over the whole run, \
-         warm-up included";
+        "bytes that entered the links, or a medium before them, IP headers included, in all \
+         directions, over the whole run, warm-up included";
 };
 
 /// The sum of the links' counters.

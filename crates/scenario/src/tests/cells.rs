@@ -180,7 +180,7 @@ fn one_direction_may_differ_and_phones_may_have_links_of_their_own() {
     assert_eq!(network.link.rates, Some([10, 50].map(Bitrate::from_mbps)));
     assert_eq!(network.round_trip_time(), Some(Duration::from_millis(5 + 7 + 2)));
     let access = network.access.as_ref().unwrap();
-    assert_eq!((access.mtu, access.rate), ([1_400; 2], None));
+    assert_eq!((access.mtu, access.rates), ([1_400; 2], None));
     assert_eq!((network.link.mtu, network.mtu()), ([1_280, 1_500], 1_280));
     let (up, down) = (&network.link.up, &network.link.down);
     assert!(format!("{up:?}").contains("10000000") && format!("{down:?}").contains("50000000"));
