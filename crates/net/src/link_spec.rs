@@ -6,11 +6,9 @@ use std::time::Duration;
 use trackbed_core::{Bitrate, Seed};
 
 use crate::link::{Link, Wire};
-use crate::models::{Delay, Rate};
+use crate::models::{Background, Delay, Rate};
 use crate::queue::DropTail;
-use crate::spec::Model;
-#[cfg(doc)]
-use crate::spec::Stage;
+use crate::spec::{Model, Stage};
 
 /// One direction of a link: its models, in the order in which a packet passes them.
 #[derive(Clone, Debug, Default)]
@@ -57,12 +55,17 @@ impl LinkSpec {
     /// not change the draws of other stages.
     pub fn build(&self, seed: &Seed) -> Box<dyn Link> {
         let mut link: Box<dyn Link> = Box::new(Wire);
+        let mut is_background_inside =
+            self.models.iter().any(|model| model.stage() == Stage::Background);
         for (index, model) in self.models.iter().enumerate().rev() {
             let stage = model.stage();
             let rng = match self.models[..index].iter().filter(|m| m.stage() == stage).count() {
                 0 => seed.stream(stage.stream()),
                 before => seed.stream(&format!("{}-{}", stage.stream(), before + 1)),
             };
+            if stage <= Stage::Queue && std::mem::take(&mut is_background_inside) {
+                link = Background::end().wrap(rng.clone(), link);
+            }
             link = model.wrap(rng, link);
         }
         link

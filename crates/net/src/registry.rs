@@ -32,6 +32,8 @@ pub static MODELS: &[&ModelEntry] = &[
     &models::alteration::CORRUPTION,
     &models::alteration::DUPLICATION,
     &models::reordering::ENTRY,
+    &models::background::patterns::STREAM,
+    &models::background::patterns::CAPTURE,
 ];
 
 /// Every medium, in the order in which they are listed. A new medium is a file and a line here.

@@ -221,7 +221,7 @@ pub(crate) fn kebab(name: &str) -> String {
 }
 
 /// The keys of the models of each stage.
-pub(crate) const STAGES: [(Stage, &str, &str); 9] = [
+pub(crate) const STAGES: [(Stage, &str, &str); 10] = [
     (Stage::Queue, "rate", "link rate; default: unlimited"),
     (Stage::Delay, "delay", "one-way propagation delay; default: none"),
     (Stage::Loss, "loss", "packet loss; default: none"),
@@ -231,6 +231,11 @@ pub(crate) const STAGES: [(Stage, &str, &str); 9] = [
     (Stage::Corruption, "corruption", "packet corruption"),
     (Stage::Duplication, "duplication", "packet duplication"),
     (Stage::Reordering, "reordering", "packet reordering"),
+    (
+        Stage::Background,
+        "background",
+        "traffic of others, which takes part of the queue and the rate",
+    ),
 ];
 
 /// The key of what phones share before the shared link.

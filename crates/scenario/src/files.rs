@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use trackbed_core::parameter::Value;
+use trackbed_measure::pcapng;
 use trackbed_outward::files;
 
 /// A file or folder that a scenario reads.
@@ -66,6 +67,11 @@ impl Files {
         let contents = self.contents(path)?;
         let plain = files::decompressed((&*contents).into(), FILE_BYTES_MAX);
         let plain = plain.map_err(|why| format!("cannot read {}: {why}", path.display()))?;
+        if pcapng::is_capture(&plain) {
+            let text = pcapng::lengths(&plain);
+            let text = text.map_err(|why| format!("cannot read {}: {why}", path.display()))?;
+            return Ok(Value::Contents(text.into()));
+        }
         let text = std::str::from_utf8(&plain);
         let text = text.map_err(|_| format!("{} is not valid UTF-8", path.display()))?;
         Ok(Value::Contents(text.trim_start_matches('\u{feff}').into()))

@@ -141,22 +141,24 @@ impl<'a> Builder<'a, '_> {
             None => None,
         };
         let mut spec = LinkSpec::new();
-        let (mut queue_used, mut complete) = (false, true);
+        let (mut has_rate, mut complete) = (false, true);
         for (_, key, _) in STAGES {
             let Some(setting) = self.setting(link, direction, key) else { continue };
             for (entry, mut given, place) in uses(setting, self.at) {
                 if let Some(queue) = queue.as_ref().filter(|_| entry.has_queue) {
                     given.extend(queue.iter().cloned());
-                    queue_used = true;
                 }
+                has_rate |= entry.has_queue;
                 match self.model(&format!("{link}.{direction}"), entry, &given, &place) {
                     Some(model) => spec = spec.with(model),
                     None => complete = false,
                 }
             }
         }
-        if let Some(setting) = queue_setting.filter(|_| !queue_used && complete) {
-            let message = "queue without a rate: nothing is ever queued";
+        let background = || self.setting(link, direction, "background");
+        if let Some(setting) = queue_setting.or_else(background).filter(|_| !has_rate && complete) {
+            let name = &setting.field.name;
+            let message = format!("{name} without a rate: nothing is ever queued");
             let help = format!("set the rate too, for example {link}.rate = \"50 Mbit/s\"");
             return self.cell.problems.refuse(&setting.place, message, help);
         }

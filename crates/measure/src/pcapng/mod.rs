@@ -5,6 +5,7 @@
 //! release candidates write that block.
 
 mod block;
+mod reading;
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -13,6 +14,8 @@ use trackbed_core::{Packet, Time};
 
 use crate::keylog::{KeyLog, KeyLogCursor};
 use block::Block;
+
+pub use reading::{Frame, frames, is_capture, lengths};
 
 /// How a capture was made.
 ///

@@ -3,7 +3,7 @@
 use pcap_parser::{Block, OptionCode, PcapNGOption, parse_pcapng};
 use trackbed_core::Time;
 use trackbed_measure::keylog::KeyLog;
-use trackbed_measure::pcapng::{PcapngWriter, Section};
+use trackbed_measure::pcapng::{PcapngWriter, Section, is_capture, lengths};
 
 use crate::{EPOCH, packet, section, tap_point};
 
@@ -84,6 +84,18 @@ fn packets_keep_tap_time_length_and_comment() {
         assert_eq!((up_end.isb_ifrecv(), up_end.isb_ifdrop()), (Some(Ok(1)), Some(Ok(0))));
         assert_eq!((down_end.isb_ifrecv(), down_end.isb_ifdrop()), (Some(Ok(2)), Some(Ok(1))));
     });
+}
+
+#[test]
+fn lengths_of_packets_are_read_with_their_times() {
+    let mut writer = PcapngWriter::new(Vec::new(), &section()).unwrap();
+    let up = writer.add_tap(&tap_point("uplink", 40)).unwrap();
+    for (at_ms, len) in [(2, 1500), (5, 43)] {
+        writer.packet(Time::from_millis(at_ms), up, &packet(len), "").unwrap();
+    }
+    let file = writer.finish(Time::from_millis(9)).unwrap();
+    assert!(is_capture(&file));
+    assert_eq!(lengths(&file).unwrap(), "0 ns,1500 B\n3000000 ns,43 B\n");
 }
 
 /// Each packet is preceded by all secrets known when it was written, each once.

@@ -1,6 +1,7 @@
 //! The link models.
 
 pub(crate) mod alteration;
+pub(crate) mod background;
 mod chosen;
 pub mod delay;
 pub(crate) mod flush;
@@ -15,6 +16,7 @@ pub(crate) mod reordering;
 mod schedule;
 
 pub use alteration::{Corruption, Duplication};
+pub use background::Background;
 pub use chosen::{Chosen, Fault};
 pub use delay::Delay;
 pub use flush::Flush;

@@ -24,8 +24,6 @@ pub(crate) static ENTRY: QueueEntry = QueueEntry {
         "queue_bytes": Size, optional =>
             "the maximum number of bytes in all queues, IP headers included; default: no limit";
         "fq_codel_quantum": Size = "1514 B" => "bytes that a flow may send in a turn, at least 256 B";
-        "fq_codel_flows": Count { min: 1 } = "1024" =>
-            "the number of queues, among which flows are spread by a hash of addresses and ports";
         "fq_codel_target": Time = "5 ms" => "the acceptable standing delay of a flow's queue";
         "fq_codel_interval": Time = "100 ms" =>
             "how long the delay may exceed the target; about the largest usual round-trip time";
@@ -37,34 +35,23 @@ pub(crate) static ENTRY: QueueEntry = QueueEntry {
 
 fn read(arguments: &Arguments) -> Result<Arc<dyn QueueModel>, SpecError> {
     let names = ["fq_codel_target", "fq_codel_interval", "fq_codel_ecn"];
-    let quantum: ByteSize = arguments.need("fq_codel_quantum");
-    if quantum.as_bytes() < QUANTUM_BYTES_MIN {
-        return Err(SpecError::new(format!(
-            "fq_codel_quantum: {quantum} is too small; write at least {QUANTUM_BYTES_MIN} B"
-        )));
-    }
-    let flows = arguments.need("fq_codel_flows");
-    Ok(Arc::new(FqCodel { codel: Codel::read(arguments, names)?, quantum, flows }))
+    let codel = Codel::read(arguments, names)?;
+    Ok(Arc::new(FqCodel { codel, quantum: arguments.need("fq_codel_quantum") }))
 }
-
-/// That of Linux. Turns that send nothing cost time.
-const QUANTUM_BYTES_MIN: u64 = 256;
 
 /// Flow queues with CoDel (RFC 8290). The defaults are those of section 5.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCodel {
     /// The control of each flow's queue; its limits are those of all queues together.
     pub codel: Codel,
-    /// Bytes that a flow may send in a turn.
+    /// Bytes that a flow may send in a turn, at least 256 as in Linux.
     pub quantum: ByteSize,
-    /// The number of queues.
-    pub flows: u64,
 }
 
 impl Default for FqCodel {
     fn default() -> FqCodel {
         let codel = Codel { packets: 10_240, ..Codel::default() };
-        FqCodel { codel, quantum: ByteSize::from_bytes(1_514), flows: 1_024 }
+        FqCodel { codel, quantum: ByteSize::from_bytes(1_514) }
     }
 }
 
@@ -81,6 +68,9 @@ impl QueueModel for FqCodel {
         })
     }
 }
+
+/// Flows are spread over so many by a hash (RFC 8290 section 5.2.2).
+const QUEUES: u64 = 1_024;
 
 #[derive(Debug)]
 struct FqCodelQueue {
@@ -111,7 +101,7 @@ impl Queue for FqCodelQueue {
         let new = || Flow { queue: codel.without_limits(), credits: 0, is_listed: false };
         let flow = self.flows.entry(number).or_insert_with(new);
         if !flow.is_listed {
-            (flow.is_listed, flow.credits) = (true, quantum.as_bytes() as i64);
+            (flow.is_listed, flow.credits) = (true, quantum.as_bytes().max(256) as i64);
             self.new.push_back(number);
         }
         self.packets += 1;
@@ -134,7 +124,7 @@ impl Queue for FqCodelQueue {
             let number = *list.front()?;
             let flow = self.flows.get_mut(&number)?;
             if flow.credits <= 0 {
-                flow.credits += self.model.quantum.as_bytes() as i64;
+                flow.credits += self.model.quantum.as_bytes().max(256) as i64;
                 list.pop_front();
                 self.old.push_back(number);
                 continue;
@@ -201,7 +191,7 @@ impl FqCodelQueue {
         let words = addresses.into_iter().flat_map(|bits: u128| [bits as u64, (bits >> 64) as u64]);
         let last = u64::from(packet.protocol()) << 32 | u64::from(ports);
         let hash = |hash, word| mixed(hash ^ word);
-        words.chain([last]).fold(self.perturbation, hash) % self.model.flows
+        words.chain([last]).fold(self.perturbation, hash) % QUEUES
     }
 }
 

@@ -43,6 +43,8 @@ impl<M: Model + ?Sized> Model for Arc<M> {
 /// real link, a packet that will be lost has occupied the sender for its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
+    /// Packets of others that take part of the queue and the rate, and go no further.
+    Background,
     /// Stops and starts sending.
     Pause,
     /// Flushes the queue.
@@ -67,6 +69,7 @@ impl Stage {
     /// The name of the random numbers that a model of this stage draws.
     pub(crate) const fn stream(self) -> &'static str {
         match self {
+            Stage::Background => "background",
             Stage::Pause => "pause",
             Stage::Flush => "flush",
             Stage::Queue => "queue",

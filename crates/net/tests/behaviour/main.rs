@@ -1,6 +1,7 @@
 //! What links and networks do, checked against arithmetic, published laws and the contract.
 #![forbid(unsafe_code)]
 
+mod background;
 mod cell;
 mod codel;
 mod composition;

@@ -6,10 +6,10 @@ use trackbed_net::{MODELS, QUEUES, SELECTOR};
 
 use crate::harness::*;
 
-type Given<'a> = Vec<(&'a str, Value)>;
+pub type Given<'a> = Vec<(&'a str, Value)>;
 
 /// The values of parameters of `entry`; `None` if one of them cannot be read.
-fn given<'a>(entry: &ModelEntry, pairs: &[(&'a str, &str)]) -> Option<Given<'a>> {
+pub fn given<'a>(entry: &ModelEntry, pairs: &[(&'a str, &str)]) -> Option<Given<'a>> {
     let value = |text: &str, kind| match kind {
         Some(Kind::File) => Some(Value::Contents(text.into())),
         Some(kind) => kind.parse(text).ok(),

@@ -28,7 +28,7 @@ fn expect(text: &str, marked: &str, message: &str, help: &str) {
 #[test]
 fn unknown_keys() {
     let keys = "[link] takes rate, delay, loss, outage, pause, flush, corruption, duplication, \
-                reordering, queue, mtu, up, down";
+                reordering, background, queue, mtu, up, down";
     expect(
         &link("rate = \"50 Mbit/s\"\ndely = \"5 ms\""),
         "dely",
@@ -170,9 +170,11 @@ fn models() {
     let help = "write { uniform = { least = \"10 ms\", most = \"14 ms\" } }";
     let text = link("delay = { uniform = 5 }");
     expect(&text, "5", "uniform needs a table of parameters", help);
-    let text = link("queue = \"100 packets\"");
     let help = "set the rate too, for example link.rate = \"50 Mbit/s\"";
-    expect(&text, "queue", "queue without a rate: nothing is ever queued", help);
+    for (key, value) in [("queue", "100 packets"), ("background", "1 Mbit/s")] {
+        let message = format!("{key} without a rate: nothing is ever queued");
+        expect(&link(&format!("{key} = \"{value}\"")), key, &message, help);
+    }
     let text = link("rate = \"1 Mbit/s\"\nqueue = \"many\"");
     let help = "queue takes \"100 packets\" or \"355 B\", or a model: codel, fq-codel";
     expect(&text, "\"many\"", "\"many\" is not a valid value", help);

@@ -28,6 +28,7 @@ fn a_setting_means_the_same_as_a_line_of_the_file() {
         ("link.queue=100", "queue = 100"),
         ("link.queue=150kB", "queue = \"150 kB\""),
         ("link.queue=codel", "queue = { codel = {} }"),
+        ("link.background.stream.rate=2mbit", "background = \"2 Mbit/s\""),
         ("link.queue.codel.target=2ms", "queue = { codel = { target = \"2 ms\" } }"),
         ("link.mtu=1400B", "mtu = \"1400 B\""),
         ("link.up.loss=1%", "up = { loss = \"1 %\" }"),

@@ -52,7 +52,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
 
 /// What a file is taken for, and what is read of it.
 fn look(path: &Path, bytes: &[u8]) -> (&'static str, anyhow::Result<String>) {
-    if v2x::is_capture(bytes) {
+    if trackbed_measure::pcapng::is_capture(bytes) {
         return ("capture", capture(bytes));
     }
     let binary = v2x::unhex(bytes);

@@ -5,12 +5,10 @@ mod verdict;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
-use pcap_parser::traits::PcapNGPacketBlock as _;
-use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
+use trackbed_measure::pcapng::{Frame, frames, is_capture};
 use trackbed_v2x::{Refusal, SignedMessage, json};
 
 use crate::ending::Ending;
@@ -83,9 +81,9 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
 /// Prints the signed messages of a capture one after the other, as a list.
 fn decode_capture(capture: impl Read + Send, mut judge: Option<&mut Judge>) -> anyhow::Result<()> {
     let mut found = 0;
-    let (packets, end) = messages(capture, |Found { packet, at, bytes }| {
+    let (packets, end) = messages(capture, |Frame { number, at, bytes, .. }| {
         let Ok(mut shown) = json::message(bytes) else { return Ok(()) };
-        shown["packet"] = packet.into();
+        shown["packet"] = number.into();
         if let Some(judge) = &mut judge {
             judge.judge(bytes, at, &mut shown);
         }
@@ -100,78 +98,15 @@ fn decode_capture(capture: impl Read + Send, mut judge: Option<&mut Judge>) -> a
 /// The limit of a file that is no capture.
 const MAX_LEN: u64 = 16 << 20;
 
-/// Whether it begins as pcap, with times in microseconds or nanoseconds and in either byte order, or pcapng.
-pub(super) fn is_capture(bytes: &[u8]) -> bool {
-    let first = bytes.first_chunk().map(|first| u32::from_be_bytes(*first));
-    let pcap = |first: u32| matches!(first, 0xa1b2_c3d4 | 0xa1b2_3c4d);
-    first.is_some_and(|first| pcap(first) || pcap(first.swap_bytes()) || first == 0x0a0d_0d0a)
-}
-
-/// A signed message in a capture.
-pub(super) struct Found<'a> {
-    /// The number of its packet.
-    pub packet: usize,
-    /// The time of its packet, since 1970.
-    pub at: Option<Duration>,
-    pub bytes: &'a [u8],
-}
-
-/// Reads the signed messages in a capture; returns the number of packets, and how it ends.
+/// Passes the frames with signed messages, cut to these; returns the number of all, and how the capture ends.
 pub(super) fn messages(
     capture: impl Read + Send,
-    mut each: impl FnMut(Found<'_>) -> anyhow::Result<()>,
+    mut each: impl FnMut(Frame<'_>) -> anyhow::Result<()>,
 ) -> anyhow::Result<(usize, &'static str)> {
-    const DAMAGED: &str = "; what follows is damaged";
-    let (mut packet, mut is_nanos, mut interfaces) = (0, false, Vec::new());
-    let Ok(mut reader) = create_reader(1 << 20, capture) else { return Ok((packet, DAMAGED)) };
-    loop {
-        let (len, block) = match reader.next() {
-            Ok(next) => next,
-            Err(PcapError::Eof) => return Ok((packet, "")),
-            Err(PcapError::Incomplete(_)) => match reader.refill() {
-                Ok(()) => continue,
-                Err(_) => return Ok((packet, DAMAGED)),
-            },
-            Err(_) => return Ok((packet, DAMAGED)),
-        };
-        let (frame, at) = match &block {
-            PcapBlockOwned::LegacyHeader(header) => {
-                is_nanos = header.is_nanosecond_precision();
-                (None, None)
-            }
-            PcapBlockOwned::Legacy(packet) => {
-                let nanos = packet.ts_usec.saturating_mul(if is_nanos { 1 } else { 1_000 });
-                (Some(packet.data), Some(Duration::new(packet.ts_sec.into(), nanos)))
-            }
-            PcapBlockOwned::NG(Block::SectionHeader(_)) => {
-                interfaces.clear();
-                (None, None)
-            }
-            PcapBlockOwned::NG(Block::InterfaceDescription(one)) => {
-                // A hostile capture may have many; no real one has.
-                if interfaces.len() < 1_024 {
-                    interfaces.push((one.ts_offset() as u64, one.ts_resolution()));
-                }
-                (None, None)
-            }
-            PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => {
-                let at = interfaces.get(packet.if_id as usize).and_then(|(offset, resolution)| {
-                    let (seconds, part) = packet.decode_ts(*offset, (*resolution)?);
-                    let nanos =
-                        u128::from(part) * 1_000_000_000 / u128::from((*resolution)?.max(1));
-                    Some(Duration::new(seconds.into(), u32::try_from(nanos).ok()?))
-                });
-                (Some(packet.packet_data()), at)
-            }
-            PcapBlockOwned::NG(Block::SimplePacket(packet)) => (Some(packet.packet_data()), None),
-            PcapBlockOwned::NG(_) => (None, None),
-        };
-        packet += usize::from(frame.is_some());
-        if let Some(bytes) = frame.and_then(message_in) {
-            each(Found { packet, at, bytes })?;
-        }
-        reader.consume(len);
-    }
+    frames(capture, |frame| match message_in(frame.bytes) {
+        Some(bytes) => each(Frame { bytes, ..frame }),
+        None => Ok(()),
+    })
 }
 
 /// The signed message behind the headers of GeoNetworking or WSMP, wherever the frame names these.

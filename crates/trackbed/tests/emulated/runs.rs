@@ -26,19 +26,20 @@ fn a_page_loads_on_the_kernel() {
     }
 }
 
-/// Two downloads and ten messages at once, each with its own ends; what one group sends is not measured as the other's.
+/// Two downloads and ten messages at once beside 6 Mbit/s of others, each with its own ends; what one group sends is not
+/// measured as the other's.
 #[test]
 fn groups_share_a_link_on_the_kernel() {
     let Some(scratch) = Scratch::new() else { return };
     let settings = "--set group.download.count=2 --set group.download.workload.duration=3s \
-                    --set link.queue=codel --set protocol=quic --set group.warning.start=1s";
+                    --set link.queue=fq-codel --set link.background=6mbit --set protocol=quic --set group.warning.start=1s";
     let cells = scratch.cells(&format!("loaded --runs 1 --capture 1:0 --part link {settings}"));
     let [warning, download] = &cells[..] else { panic!("{cells:?}") };
     assert_eq!((factor(warning, "group"), factor(download, "group")), ("warning", "download"));
     assert_eq!((warning["failed"].as_u64(), download["failed"].as_u64()), (Some(0), Some(0)));
     assert!(least(warning, "rtt_ms") >= 20.0 && warning["metrics"].get("goodput_mbps").is_none());
     assert_eq!(download["metrics"]["goodput_mbps"]["samples"], 2);
-    assert!((4.0..10.0).contains(&metric(download, "goodput_mbps", "mean")), "{download}");
+    assert!((4.0..7.0).contains(&metric(download, "goodput_mbps", "mean")), "{download}");
     // Both rows are of one run, which leaves one capture.
     let share = |cell| metric(cell, "traffic_share_percent", "mean");
     assert!(share(download) > 95.0 && (share(warning) + share(download) - 100.0).abs() < 1e-9);
