@@ -170,8 +170,8 @@ pub const PARTS: [Part; 11] = [
     },
     Part {
         name: "judges",
-        about: "suites and stacks of others: h2spec, aioquic, ngtcp2, quic-go",
-        minutes: 6,
+        about: "suites and stacks of others: h2spec, aioquic, ngtcp2, quic-go, s2n-quic, quiche",
+        minutes: 10,
         watches: &["crates/protocols", "contrib/stacks", "contrib/judges"],
         uses_programs: true,
         steps: steps::judges,

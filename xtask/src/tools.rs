@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 /// The programs that tests use if they are installed, each with the Debian package that holds it:
 /// `capinfos` and `tshark` read our captures back, `strace` lets calls fail; the others are servers
-/// and clients at the ends of a run, or a library, listed by the path of its header.
+/// and clients at the ends of a run, or a library, listed by the path of a file.
 const TOOLS: &str = include_str!("tools.txt");
 
 fn tools() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -56,6 +56,8 @@ pub fn registry() -> &'static [&'static dyn Program] {
         &servers::COAP_SERVER,
         &servers::QUIC_GO,
         &servers::AIOQUIC,
+        &servers::S2N_QUIC,
+        &servers::QUICHE,
     ]
 }
 

@@ -79,6 +79,29 @@ pub(crate) const AIOQUIC: Known = Known {
     ..STACK
 };
 
+pub(crate) const S2N_QUIC: Known = Known {
+    about: About {
+        name: "s2n-quic",
+        summary: "s2n-quic, with the frames of Trackbed's quic; rustls",
+        package: None,
+        executables: &["trackbed-s2n-quic"],
+        speaks: &["quic"],
+    },
+    abilities: Abilities { resumes: false, early_data: &[], ..STACK.abilities },
+    ..STACK
+};
+
+pub(crate) const QUICHE: Known = Known {
+    about: About {
+        name: "quiche",
+        summary: "quiche, with the frames of Trackbed's quic or HTTP/3; BoringSSL",
+        package: None,
+        executables: &["trackbed-quiche"],
+        speaks: &["quic", "http3"],
+    },
+    ..STACK
+};
+
 /// A QUIC stack behind a small server of `contrib/stacks`. All take the same command line.
 const STACK: Known = Known {
     about: About::CUSTOM,

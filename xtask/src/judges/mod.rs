@@ -19,10 +19,11 @@ pub struct Judge {
     pub name: &'static str,
     /// What it judges.
     pub about: &'static str,
-    programs: &'static [&'static str],
-    /// The command that prints their version.
+    program: &'static str,
+    /// The command that prints its version.
     version: &'static str,
-    cases: fn(&Bench) -> Result<Vec<Case>, String>,
+    /// The cases that the program plays.
+    cases: fn(&Bench, &str) -> Result<Vec<Case>, String>,
 }
 
 /// A case, and what was wrong.
@@ -34,36 +35,58 @@ pub struct Case {
 /// The version of a judge and its cases; `None` if it is not installed.
 pub type Verdict = Option<(String, Vec<Case>)>;
 
-const JUDGES: [Judge; 4] = [
+const JUDGES: [Judge; 7] = [
     Judge {
         name: "h2spec",
         about: "Trackbed's server: HTTP/2, HPACK (RFC 7540, 7541)",
-        programs: &["h2spec"],
+        program: "h2spec",
         version: "go version -m $(command -v h2spec) | awk '$1 == \"mod\" { print \"h2spec\", $3 }'",
         cases: reports::h2spec,
     },
     Judge {
         name: "a client that breaks rules",
         about: "Trackbed's server: QUIC, HTTP/3, QPACK (RFC 9000, 9114, 9204)",
-        programs: &["trackbed-aioquic"],
+        program: "trackbed-aioquic",
         version: AIOQUIC,
         cases: reports::http3,
     },
     Judge {
         name: "ngtcp2's client",
         about: "Trackbed's server: QUIC, HTTP/3",
-        programs: &["gtlsclient"],
+        program: "gtlsclient",
         version: "dpkg-query -W -f 'ngtcp2 ${Version}' ngtcp2-client",
         cases: quic::ngtcp2,
     },
     Judge {
-        name: "other servers",
-        about: "Trackbed's client: QUIC, HTTP/3",
-        programs: &["trackbed-quic-go", "trackbed-aioquic"],
+        name: "quic-go's server",
+        program: "trackbed-quic-go",
         version: "grep -o 'quic-go v.*' contrib/stacks/quic-go/go.mod",
-        cases: quic::servers,
+        ..SERVER
+    },
+    Judge { name: "aioquic's server", program: "trackbed-aioquic", version: AIOQUIC, ..SERVER },
+    Judge {
+        name: "s2n-quic's server",
+        about: "Trackbed's client: QUIC",
+        program: "trackbed-s2n-quic",
+        version: "grep -A 1 '\"s2n-quic\"' contrib/stacks/rust/Cargo.lock | cut -d '\"' -f 2 | xargs",
+        ..SERVER
+    },
+    Judge {
+        name: "quiche's server",
+        program: "trackbed-quiche",
+        version: "grep -A 1 '\"quiche\"' contrib/stacks/rust/Cargo.lock | cut -d '\"' -f 2 | xargs",
+        ..SERVER
     },
 ];
+
+/// A server of `contrib/stacks`.
+const SERVER: Judge = Judge {
+    name: "",
+    about: "Trackbed's client: QUIC, HTTP/3",
+    program: "",
+    version: "",
+    cases: quic::server,
+};
 
 const AIOQUIC: &str =
     "/opt/trackbed-stacks/bin/pip list 2> /dev/null | awk '/^aioquic/ { print $1, $2 }'";
@@ -82,7 +105,7 @@ pub fn run(trackbed: &Path, ledger: &mut Ledger) -> Result<(), String> {
     let all = all?;
     for (judge, verdict) in &all {
         match verdict {
-            None => ledger.skip(&format!("no {}", judge.programs.join(" or "))),
+            None => ledger.skip(&format!("no {}", judge.program)),
             Some(_) => ledger.passed += 1,
         }
     }
@@ -96,11 +119,11 @@ pub fn run(trackbed: &Path, ledger: &mut Ledger) -> Result<(), String> {
 
 impl Judge {
     fn judge(&self, bench: &Bench) -> Result<Verdict, String> {
-        if !self.programs.iter().all(|program| tools::is_there(program)) {
+        if !tools::is_there(self.program) {
             return Ok(None);
         }
         eprintln!("    {}", self.name);
-        Ok(Some((shell(self.version)?, (self.cases)(bench)?)))
+        Ok(Some((shell(self.version)?, (self.cases)(bench, self.program)?)))
     }
 }
 

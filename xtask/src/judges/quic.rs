@@ -4,31 +4,38 @@ use serde_json::Value;
 
 use super::{Bench, Case, failure};
 
-/// Trackbed's client at servers of other stacks, over plain streams and HTTP/3.
-pub fn servers(bench: &Bench) -> Result<Vec<Case>, String> {
+/// Trackbed's client at the server of another stack, over plain streams and HTTP/3.
+pub fn server(bench: &Bench, program: &str) -> Result<Vec<Case>, String> {
+    let server = program.trim_start_matches("trackbed-");
+    let (protocols, has_early_data) = match server {
+        "s2n-quic" => ("protocol=quic", false),
+        _ => ("protocol=quic,http3", true),
+    };
+    let named = format!("server={server}");
     let mut cases = Vec::new();
     // Name, a metric that shows it with its least value, and settings.
     for row in rows(include_str!("at-servers.txt")) {
         let [name, is_seen, settings @ ..] = &row[..] else { return Err(row.concat()) };
+        if settings.contains(&"handshake=early") && !has_early_data {
+            continue;
+        }
         let seen = is_seen.split_once(' ');
         let seen = seen.and_then(|(metric, least)| Some((metric, least.parse().ok()?)));
-        let settings = [&["server=quic-go,aioquic", "protocol=quic,http3"], settings].concat();
+        let settings = [&[named.as_str(), protocols], settings].concat();
         cases.extend(bench.cells(&settings)?.iter().map(|cell| of_cell(name, cell, seen)));
     }
-    for server in ["quic-go", "aioquic"] {
-        let command = format!(
-            "server-command=trackbed-{server} -retry -address {{address}}:{{port}} -certificate {{certificate}} -key \
-             {{key}} -site {{site}}"
-        );
-        let cells = bench.cells(&[&command, "protocol=quic,http3", "link.loss=5%"])?;
-        cases.extend(cells.iter().map(|cell| of_cell(&format!("retry, {server}"), cell, None)));
-    }
+    let command = format!(
+        "server-command={program} -retry -address {{address}}:{{port}} -certificate {{certificate}} -key {{key}} -site \
+         {{site}}"
+    );
+    let cells = bench.cells(&[&command, protocols, "link.loss=5%"])?;
+    cases.extend(cells.iter().map(|cell| of_cell("retry", cell, None)));
     Ok(cases)
 }
 
 fn of_cell(name: &str, cell: &Value, is_seen: Option<(&str, f64)>) -> Case {
-    let factors = ["server", "protocol"].map(|key| cell["factors"][key].as_str());
-    let all: Vec<&str> = [Some(name)].into_iter().chain(factors).flatten().collect();
+    let all: Vec<&str> =
+        [Some(name), cell["factors"]["protocol"].as_str()].into_iter().flatten().collect();
     let unseen = is_seen.and_then(|(metric, least)| {
         let value = cell["metrics"][metric]["max"].as_f64().unwrap_or(0.0);
         (value < least).then(|| format!("{metric} is {value}"))
@@ -41,14 +48,14 @@ fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
 }
 
 /// ngtcp2's client at Trackbed's server, over HTTP/3.
-pub fn ngtcp2(bench: &Bench) -> Result<Vec<Case>, String> {
+pub fn ngtcp2(bench: &Bench, program: &str) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     // Name, options of the client, what its log must contain, and settings.
     for row in rows(include_str!("ngtcp2.txt")) {
         let [name, options, seen, settings @ ..] = &row[..] else { return Err(row.concat()) };
         let folder = bench.path("ngtcp2");
         let path = folder.display();
-        let client = "gtlsclient --exit-on-all-streams-close --no-http-dump --timeout=20s";
+        let client = format!("{program} --exit-on-all-streams-close --no-http-dump --timeout=20s");
         let url = "{address} {port} https://server.test/messages/0/0";
         // A first connection leaves its session and its parameters.
         let kept = format!("--session-file={path}/session --tp-file={path}/parameters");

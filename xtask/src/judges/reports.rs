@@ -5,10 +5,10 @@ use std::fs;
 use super::{Bench, Case, failure};
 
 /// The cases of h2spec, from its report in the form of JUnit.
-pub fn h2spec(bench: &Bench) -> Result<Vec<Case>, String> {
+pub fn h2spec(bench: &Bench, program: &str) -> Result<Vec<Case>, String> {
     let report = bench.path("h2spec.xml");
     let command = format!(
-        "h2spec -h {{address}} -p {{port}} -P /messages/0/0 -t -k --junit-report {}",
+        "{program} -h {{address}} -p {{port}} -P /messages/0/0 -t -k --junit-report {}",
         report.display()
     );
     let cells = bench.cells(&["runs=1", "protocol=http2", &format!("client-command={command}")])?;
@@ -32,7 +32,7 @@ fn of_junit(text: &str) -> Case {
 }
 
 /// The cases of our script with aioquic.
-pub fn http3(bench: &Bench) -> Result<Vec<Case>, String> {
+pub fn http3(bench: &Bench, _: &str) -> Result<Vec<Case>, String> {
     let (script, report) = (bench.path("http3.py"), bench.path("http3.txt"));
     let words = format!("{} {{address}} {{port}} {}", script.display(), report.display());
     let cells = bench.cells(&["runs=1", &format!("client-command={words}")])?;

@@ -27,9 +27,11 @@ fn messages_over_http_2_are_answered_through_loss_on_new_and_resumed_connections
 #[ignore = "thorough: third-party programs"]
 fn messages_over_quic_and_http_3_are_answered_by_other_stacks() {
     let scenario = include_str!("../../data/scenarios/quic-stacks.toml");
-    let Some(scratch) = Scratch::with(&["caddy", "quic-go", "aioquic"], scenario) else { return };
-    let cells = [scratch.cells(""), scratch.cells(HTTP3)].concat();
-    assert_eq!(cells.len(), 12 + 3);
+    let programs = ["caddy", "quic-go", "aioquic", "s2n-quic", "quiche"];
+    let Some(scratch) = Scratch::with(&programs, scenario) else { return };
+    let s2n = "--set server=s2n-quic --set protocol=quic --set handshake=new";
+    let cells = [scratch.cells(""), scratch.cells(HTTP3), scratch.cells(s2n)].concat();
+    assert_eq!(cells.len(), 18 + 3 + 1);
     for cell in &cells {
         let (floor, resumed, early) = match factor(cell, "handshake") {
             "new" => (120.0, 0.0, 0.0),
