@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::{Rng, Seed};
-use trackbed_net::Direction;
+use trackbed_net::{Direction, Stage};
 use trackbed_scenario::{Arrivals, Cell, NetworkPlan, Schedule};
 
 use crate::topology::{Clients, Ends, Phones, Track};
@@ -92,7 +92,10 @@ pub(crate) fn clients(members: &[Member]) -> Clients<'_> {
 pub(crate) fn track(plan: &NetworkPlan, members: &[Member], seed: &Seed, ends: Ends) -> Track {
     let mut track = Track::build(plan, &clients(members), seed, ends);
     let is_shared = members.iter().any(|member| member.cell.place.is_some());
-    if let Some([up, down]) = plan.link.rates.filter(|_| is_shared) {
+    // Counters do not see the packets of a background.
+    let models = [&plan.link.up, &plan.link.down].into_iter().flat_map(|way| way.models());
+    let is_seen = models.map(|model| model.stage()).all(|stage| stage != Stage::Background);
+    if let Some([up, down]) = plan.link.rates.filter(|_| is_shared && is_seen) {
         track.network.measure_load(track.links[0], Direction::Forward, up);
         track.network.measure_load(track.links[0], Direction::Backward, down);
     }

@@ -25,7 +25,7 @@ pub(super) const METRICS: &[Metric] = metrics! {
     }) =>
         "for how much of the time from its first packet to the end of its last one the shared link \
          ([link], not a medium) is sending, in the direction with more bytes; with groups, at a constant \
-         rate";
+         rate, without background";
     "queue_delay_ms", |records| {
         loaded(records, |_, _, waits| waits.iter().map(|wait| ms(*wait)).collect())
     } =>
