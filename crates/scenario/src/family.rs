@@ -1,9 +1,8 @@
 //! The cells of one run: a scenario with groups has one for each group.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use crate::plan::{Cell, Group, Place};
+use crate::plan::{Cell, Place};
 use crate::spec::Selected;
 
 /// What became of a combination for a group.
@@ -87,9 +86,9 @@ pub(crate) fn join(
     }
     let [of_all, of_ends] = texts;
     let alone: Vec<String> = of_all.to_vec();
+    let apart = cells.to_vec();
     for (cell, others) in joined {
-        let beside: Vec<Group> = others.iter().filter_map(|other| group(&cells[*other])).collect();
-        cells[cell].beside = beside;
+        cells[cell].beside = others.iter().map(|other| apart[*other].clone()).collect();
         for other in others {
             for text in [&mut of_all[cell], &mut of_ends[cell]] {
                 text.push_str("\n\nbeside:\n");
@@ -97,13 +96,4 @@ pub(crate) fn join(
             }
         }
     }
-}
-
-fn group(cell: &Cell) -> Option<Group> {
-    Some(Group {
-        place: cell.place.clone()?,
-        endpoint: cell.endpoint.clone(),
-        workload: Arc::clone(&cell.workload),
-        access: cell.network.access.clone(),
-    })
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use trackbed_core::parameter::{FromValue as _, Value};
 
 use crate::field::{Field, kebab};
-use crate::plan::{Cell, Place as Placed};
+use crate::plan::Cell;
 use crate::problem::{Place, Problems};
 use crate::schedule::{Arrivals, PARAMETERS, Schedule};
 use crate::spec::{Choice, Selected, Setting, Spec};
@@ -174,22 +174,24 @@ pub(crate) fn check_phones(spec: &Spec, cells: &[Cell], problems: &mut Problems)
     }
     for cell in cells {
         let Some(place) = &cell.place else { continue };
-        let of = |place: &Placed, phones: u32| u64::from(place.schedule.count) * u64::from(phones);
-        let others = cell.beside.iter().map(|one| of(&one.place, one.workload.phones()));
-        let all = others.sum::<u64>() + of(place, cell.workload.phones());
+        let phones = |one: &Cell| {
+            let members = one.place.as_ref().map_or(1, |place| place.schedule.count);
+            u64::from(members) * u64::from(one.workload.phones())
+        };
+        let all: u64 = cell.beside.iter().chain([cell]).map(phones).sum();
         if all > PHONES_MAX {
             let message = format!("{all} phones in all groups together");
             problems.add_missing(message, format!("write fewer members, for at most {PHONES_MAX}"));
             return;
         }
-        let host =
-            cell.beside.iter().find(|group| Some(&group.place.name) == place.schedule.on.as_ref());
+        let Some(on) = &place.schedule.on else { continue };
+        let is_host = |group: &&Cell| group.place.as_ref().is_some_and(|place| place.name == *on);
         let needed = cell.workload.phones();
-        if let Some(host) = host.filter(|host| host.workload.phones() < needed)
+        let there = cell.beside.iter().find(is_host).map(|host| host.workload.phones());
+        if let Some(there) = there.filter(|there| *there < needed)
             && let Some(setting) = spec.get(&format!("{GROUP}.{}.on", place.name))
         {
-            let (there, name) = (host.workload.phones(), &host.place.name);
-            let message = format!("{} needs {needed} phones, and {name} has {there}", place.name);
+            let message = format!("{} needs {needed} phones, and {on} has {there}", place.name);
             let help = "give both workloads the same number of phones";
             problems.add_with_help(&setting.place, message, help);
         }

@@ -76,8 +76,8 @@ pub use load::{RUNS_MAX, load};
 pub use overrides::{Override, OverrideError};
 pub use parts::PART;
 pub use plan::{
-    Cell, Device, Endpoint, Factor, ForeignClient, Group, Home, Inference, LinkPlan, NetworkPlan,
-    Place, Plan, Programs, Work,
+    Cell, Device, Endpoint, Factor, ForeignClient, Home, Inference, LinkPlan, NetworkPlan, Place,
+    Plan, Programs, Work,
 };
 pub use problem::ScenarioError;
 pub use programs::program_version;

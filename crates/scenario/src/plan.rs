@@ -88,8 +88,8 @@ pub struct Cell {
     pub runs: u32,
     /// The group whose traffic this is; `None` if the scenario has no groups.
     pub place: Option<Place>,
-    /// The other groups, which share the network in the same run.
-    pub beside: Vec<Group>,
+    /// The cells of the other groups, which share the network in the same run, each with nothing beside it.
+    pub beside: Vec<Cell>,
     /// Its number in [`Plan::families`].
     pub family: u32,
 }
@@ -103,19 +103,6 @@ pub struct Place {
     pub number: u32,
     /// How its members begin.
     pub schedule: Schedule,
-}
-
-/// The traffic of a group in a cell of another one.
-#[derive(Clone)]
-pub struct Group {
-    /// Which group, and how its members begin.
-    pub place: Place,
-    /// The two endpoints.
-    pub endpoint: Endpoint,
-    /// What is sent.
-    pub workload: Arc<dyn Prepared>,
-    /// A link of each of its clients, between it and the shared one.
-    pub access: Option<LinkPlan>,
 }
 
 impl Plan {
@@ -317,15 +304,7 @@ impl Cell {
     /// without groups.
     pub fn groups(&self) -> Vec<Cell> {
         let own = Cell { beside: Vec::new(), ..self.clone() };
-        let other = |group: &Group| Cell {
-            place: Some(group.place.clone()),
-            endpoint: group.endpoint.clone(),
-            workload: Arc::clone(&group.workload),
-            network: NetworkPlan { access: group.access.clone(), ..own.network.clone() },
-            ..own.clone()
-        };
-        let mut all: Vec<Cell> = self.beside.iter().map(other).collect();
-        all.push(own);
+        let mut all: Vec<Cell> = self.beside.iter().cloned().chain([own]).collect();
         all.sort_by_key(|group| group.place.as_ref().map(|place| place.number));
         all
     }

@@ -112,7 +112,7 @@ pub struct Load {
 
 impl Load {
     pub(super) fn of(rate: Bitrate) -> Load {
-        let waits = Histogram::new(2).expect("two digits are allowed");
+        let waits = Histogram::new_with_max(HOUR_NANOS, 2).expect("the bounds are valid");
         Load { rate, busy: Duration::ZERO, first: None, idle_from: Time::ZERO, waits }
     }
 
@@ -145,3 +145,6 @@ impl Load {
         }
     }
 }
+
+/// Longer waits count as an hour.
+const HOUR_NANOS: u64 = 3_600_000_000_000;
