@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::Time;
-pub use verification::{Judgement, UnitAccount, Verification};
+pub use verification::{Decision, Judgement, UnitAccount, Verification};
 
 /// Something that happened in a run.
 ///

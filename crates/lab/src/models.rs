@@ -14,7 +14,7 @@ pub(crate) fn check_modelled(plan: &Plan) -> Result<(), String> {
         false => Ok(()),
         true => Err(format!(
             "the board {HERE} is this machine, which is measured in real time only\n  help: add --substrate \
-             emulated, or choose the model of a board: --set workload.board=xeon-ifma"
+             emulated, or choose the model of a board: --set workload.board=trackbed-xeon-ifma"
         )),
     }
 }

@@ -9,6 +9,12 @@ pub(crate) fn nearest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
         return None;
     }
     let written = written.trim().to_lowercase();
+    // A board's name without whose figures it has.
+    let is_end =
+        |word: &&&str| word.strip_suffix(&*written).is_some_and(|rest| rest.ends_with('-'));
+    if let Some(word) = known.iter().find(is_end) {
+        return Some(word);
+    }
     let scored = known.iter().map(|word| (strsim::damerau_levenshtein(&written, word), *word));
     let (distance, word) = scored.min_by_key(|(distance, _)| *distance)?;
     (distance <= word.chars().count().max(3) / 3).then_some(word)
@@ -52,11 +58,13 @@ mod tests {
 
     #[test]
     fn slips_are_recognised_and_other_words_are_not() {
-        let known = ["delay", "loss", "rate", "tls"];
-        for (written, meant) in [("dely", "delay"), ("Delay", "delay"), ("lsos", "loss")] {
+        let known = ["delay", "loss", "rate", "tls", "etri-odroid-xu4"];
+        let slips =
+            [("dely", "delay"), ("Delay", "delay"), ("lsos", "loss"), ("odroid-xu4", known[4])];
+        for (written, meant) in slips {
             assert_eq!(nearest(written, &known), Some(meant));
         }
-        for written in ["bandwidth", "x", "", &"delay".repeat(1_000)] {
+        for written in ["bandwidth", "x", "4", "", &"delay".repeat(1_000)] {
             assert_eq!(nearest(written, &known), None, "{written}");
         }
     }

@@ -70,10 +70,10 @@ fn v2x_keeps_up_where_cores_suffice_and_is_the_same_every_time() {
     let of = |part: &str, board: &str, metric: &str| {
         cell(&document, &[("part", part), ("board", board)]).metrics[metric].mean
     };
-    for board in ["xeon-ifma", "xeon-openssl", "odroid-xu4"] {
+    for board in ["trackbed-xeon-ifma", "trackbed-xeon-openssl", "etri-odroid-xu4"] {
         assert_eq!(of("crossing", board, "late_verdict_ratio"), 0.0, "{board}");
     }
-    assert!(of("crossing", "udoo-quad", "late_verdict_ratio") > 0.9);
+    assert!(of("crossing", "etri-udoo-quad", "late_verdict_ratio") > 0.9);
     assert!(document.checks.iter().all(|check| check.pass));
     let again = self::document("v2x", &overrides);
     let metrics = |document: &Document| {

@@ -7,22 +7,30 @@ use serde::{Deserialize, Serialize};
 use crate::Time;
 
 /// A step of a unit that verifies received messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the texts describe the fields")]
 pub enum Verification {
-    /// It has decided about a message that arrived at `heard`.
-    Judged {
-        heard: Time,
-        /// Whether it came from the claimed sender.
-        genuine: bool,
-        judgement: Judgement,
-    },
+    /// It has made these decisions, in their order; a unit hears millions of messages, so one takes 24 bytes.
+    Judged(Vec<Decision>),
     /// It has made the same decision about a number of messages of a flood of forgeries, which are
     /// not recorded individually.
     Repelled { messages: u64, judgement: Judgement },
     /// Its counters, at the end.
     Accounted(UnitAccount),
+}
+
+/// A decision about a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// When it was made.
+    pub at: Time,
+    /// When the message arrived.
+    pub heard: Time,
+    /// Whether the message came from the claimed sender.
+    pub genuine: bool,
+    /// What was decided.
+    pub judgement: Judgement,
 }
 
 /// What a unit has received, done and used.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use trackbed_core::event::{Event, Judgement, Record, UnitAccount, Verification};
+use trackbed_core::event::{Decision, Event, Judgement, Record, UnitAccount, Verification};
 
 use super::account::bounds;
 use super::latency::deadline;
@@ -10,8 +10,8 @@ use super::{Metric, ms};
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "verdict_ms", |records| {
-        let verdicts = judged(records).filter(Judged::is_verified);
-        verdicts.map(|judged| ms(judged.latency)).collect()
+        let verdicts = judged(records).filter(|it| is_verified(it));
+        verdicts.map(|judged| ms(latency(judged))).collect()
     } =>
         "time from arrival to verdict of each message in the measured window whose signature was \
          verified";
@@ -52,7 +52,7 @@ pub(super) const METRICS: &[Metric] = metrics! {
     "otherwise_refused_count",
         |records| counted(records, |judged| judged.judgement == Judgement::Refused) =>
         "of these, refused for their form, time, place or permission";
-    "dropped_count", |records| counted(records, Judged::is_dropped) =>
+    "dropped_count", |records| counted(records, is_dropped) =>
         "of these, dropped unread: the queue was full, or the deadline had passed before their \
          turn";
     "repelled_count", |records| {
@@ -82,33 +82,28 @@ pub(super) const METRICS: &[Metric] = metrics! {
         "peak memory of precomputed tables of keys";
 };
 
-/// A decision about a vehicle's message in the measured window.
-struct Judged {
-    latency: Duration,
-    genuine: bool,
-    judgement: Judgement,
+fn latency(judged: &Decision) -> Duration {
+    judged.at.since(judged.heard)
 }
 
-impl Judged {
-    fn is_verified(&self) -> bool {
-        matches!(self.judgement, Judgement::Accepted | Judgement::BadSignature)
-    }
-
-    fn is_dropped(&self) -> bool {
-        matches!(self.judgement, Judgement::Overflow | Judgement::Late)
-    }
+fn is_verified(judged: &Decision) -> bool {
+    matches!(judged.judgement, Judgement::Accepted | Judgement::BadSignature)
 }
 
-fn judged(records: &[Record]) -> impl Iterator<Item = Judged> {
+fn is_dropped(judged: &Decision) -> bool {
+    matches!(judged.judgement, Judgement::Overflow | Judgement::Late)
+}
+
+/// The decisions about vehicles' messages in the measured window.
+fn judged(records: &[Record]) -> impl Iterator<Item = &Decision> {
     let window = bounds(records).map(|[from, until]| from..until);
-    records.iter().filter_map(move |record| match record.event {
-        Event::Verification(Verification::Judged { heard, genuine, judgement })
-            if window.as_ref().is_none_or(|window| window.contains(&heard)) =>
-        {
-            Some(Judged { latency: record.at.since(heard), genuine, judgement })
-        }
+    let decisions = records.iter().filter_map(|record| match &record.event {
+        Event::Verification(Verification::Judged(decisions)) => Some(decisions),
         _ => None,
-    })
+    });
+    decisions
+        .flatten()
+        .filter(move |judged| window.as_ref().is_none_or(|window| window.contains(&judged.heard)))
 }
 
 fn flood(records: &[Record]) -> impl Iterator<Item = (Judgement, u64)> {
@@ -125,16 +120,16 @@ fn late(records: &[Record]) -> Vec<f64> {
     let (mut all, mut late) = (0_u64, 0_u64);
     for judged in judged(records) {
         all += 1;
-        let is_late = judged.is_verified() && judged.latency > deadline;
-        late += u64::from(is_late || judged.is_dropped());
+        let is_late = is_verified(judged) && latency(judged) > deadline;
+        late += u64::from(is_late || is_dropped(judged));
     }
     if all == 0 { Vec::new() } else { vec![late as f64 / all as f64] }
 }
 
-fn counted(records: &[Record], which: fn(&Judged) -> bool) -> Vec<f64> {
+fn counted(records: &[Record], which: fn(&Decision) -> bool) -> Vec<f64> {
     let mut judged = judged(records).peekable();
     match judged.peek() {
-        Some(_) => vec![judged.filter(which).count() as f64],
+        Some(_) => vec![judged.filter(|it| which(it)).count() as f64],
         None => Vec::new(),
     }
 }

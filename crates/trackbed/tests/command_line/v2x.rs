@@ -62,29 +62,38 @@ fn a_cam_is_shown_from_bytes_and_from_digits() {
     assert_eq!(shown["payload"]["header"]["stationID"], 0x1a3f_3d39);
 }
 
-/// One in five of ten vehicles' messages is forged; the root and the authority are one after the other in a file.
-#[test]
-fn messages_of_a_capture_are_verified_by_roots() {
-    let scratch = Scratch::new();
-    let epoch = Duration::from_secs(1_700_000_000);
-    let forged = Ratio::from_parts(1, 5);
-    let crossing = Crossing { roads: 1, lanes: 1, kind: Kind::Cam, forged, ..Crossing::default() };
+const EPOCH: Duration = Duration::from_secs(1_700_000_000);
+
+/// The messages of a crossing, whose root and authority stand one after the other in `roots.oer`.
+fn traffic(scratch: &Scratch, crossing: Crossing) -> Traffic {
     let (seed, here) = (Seed::of_run(1, 0), Position::default());
-    let traffic = Traffic::new(crossing, &seed, here, ItsTime::from_unix(epoch)).unwrap();
-    let root = traffic.infrastructure().root().certificate().bytes().to_vec();
-    let authority = traffic.authority().certificate().bytes().to_vec();
-    scratch.write("roots.oer", &[root, authority].concat());
-    let sent: Vec<Transmission> = traffic.take(100).collect();
-    let mut capture =
-        [0xa1b2_3c4d_u32, 0x0004_0002, 0, 0, 65_535, 1].map(u32::to_le_bytes).concat();
-    for message in &sent {
-        let at = epoch + message.at.since(Time::ZERO);
+    let traffic = Traffic::new(crossing, &seed, here, ItsTime::from_unix(EPOCH)).unwrap();
+    let root = traffic.infrastructure().root().certificate().bytes();
+    scratch.write("roots.oer", &[root, traffic.authority().certificate().bytes()].concat());
+    traffic
+}
+
+/// They as packets of Ethernet, behind the header of a capture in nanoseconds.
+fn capture<'a>(sent: impl Iterator<Item = &'a Transmission>) -> Vec<u8> {
+    let header = [0xa1b2_3c4d_u32, 0x0004_0002, 0, 0, 65_535, 1].map(u32::to_le_bytes).concat();
+    let packet = |message: &Transmission| {
+        let at = EPOCH + message.at.since(Time::ZERO);
         let frame = [&[0; 12], &[0x89, 0x47, 0x12, 0, 0x50, 1][..], &message.bytes].concat();
         let len = frame.len() as u32;
         let header = [at.as_secs() as u32, at.subsec_nanos(), len, len];
-        capture.extend([header.map(u32::to_le_bytes).concat(), frame].concat());
-    }
-    scratch.write("a.pcap", &capture);
+        [header.map(u32::to_le_bytes).concat(), frame].concat()
+    };
+    [header].into_iter().chain(sent.map(packet)).flatten().collect()
+}
+
+/// One in five of ten vehicles' messages is forged.
+#[test]
+fn messages_of_a_capture_are_verified_by_roots() {
+    let scratch = Scratch::new();
+    let forged = Ratio::from_parts(1, 5);
+    let crossing = Crossing { roads: 1, lanes: 1, kind: Kind::Cam, forged, ..Crossing::default() };
+    let sent: Vec<Transmission> = traffic(&scratch, crossing).take(100).collect();
+    scratch.write("a.pcap", &capture(sent.iter()));
     let ended = scratch.trackbed("v2x decode a.pcap --verify --roots roots.oer");
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     for (shown, sent) in ended.json().as_array().unwrap().iter().zip(&sent) {
@@ -97,17 +106,44 @@ fn messages_of_a_capture_are_verified_by_roots() {
         .refuse("v2x decode a.pcap --verify --roots a.pcap", &["--roots a.pcap", "certificate 1"]);
 }
 
+/// A hundred thousand messages, ten times, of vehicles that change their certificates twice a second.
+#[test]
+#[cfg(target_os = "linux")]
+#[ignore = "thorough: minutes"]
+fn a_million_messages_are_verified_in_little_memory() {
+    let scratch = Scratch::new();
+    let wave_every = Some(Duration::from_millis(500));
+    let crossing = Crossing { kind: Kind::Cam, wave_every, ..Crossing::default() };
+    let sent: Vec<Transmission> = traffic(&scratch, crossing).take(100_000).collect();
+    let mut command = scratch.command("v2x decode - --verify --roots roots.oer");
+    let errors = fs::File::create(scratch.path("errors")).unwrap();
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(errors).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(&capture([].iter())).unwrap();
+    for thousand in sent.chunks(1_000).cycle().take(1_000) {
+        input.write_all(&capture(thousand.iter())[24..]).unwrap();
+    }
+    let peak = support::resident(child.id());
+    drop(input);
+    assert_eq!(child.wait().unwrap().code(), Some(0), "{}", scratch.read("errors"));
+    let told = scratch.read("errors");
+    assert!(told.contains("1000000 valid, 0 invalid, 0 unknown"), "{told}");
+    assert!(peak <= 200_000_000, "{peak} B");
+    eprintln!("peak: {peak} B");
+}
+
 /// A model is not this machine, and the Xeon was measured on one core.
 #[test]
 fn boards_of_virtual_time_have_names_of_their_own() {
     let scratch = Scratch::new();
     let part = "run v2x --quick --part threads --set workload.workers=1,16";
     let text = scratch.succeed(part).stdout;
-    let expected = "Highest signature rate: xeon-ifma, workers 16 (extrapolated): mean ";
+    let expected = "Highest signature rate: trackbed-xeon-ifma, workers 16 (extrapolated): mean ";
     assert!(text.contains(expected), "{text}");
     scratch.refuse(
         &format!("{part} --set workload.board=here --out b"),
-        &["the board here is this machine", "workload.board=xeon-ifma"],
+        &["the board here is this machine", "workload.board=trackbed-xeon-ifma"],
     );
 }
 

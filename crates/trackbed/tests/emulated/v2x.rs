@@ -45,9 +45,10 @@ fn a_board_that_this_machine_is_not_is_refused() {
     let Some(scratch) = Scratch::new() else { return };
     for words in [
         "v2x --part splits --runs 1",
-        "vru --set workload.signed=true --set workload.board=odroid-xu4",
+        "vru --set workload.signed=true --set workload.board=etri-odroid-xu4",
     ] {
-        let parts = ["odroid-xu4 exists in virtual time only", "add --set workload.board=here"];
+        let parts =
+            ["etri-odroid-xu4 exists in virtual time only", "add --set workload.board=here"];
         scratch.run(words).refused(&parts);
     }
 }

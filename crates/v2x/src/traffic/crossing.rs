@@ -55,6 +55,8 @@ pub struct Crossing {
     pub jitter: Duration,
     /// How long a vehicle sends only its digest before the certificate is due again.
     pub certificate_every: Duration,
+    /// Whether recorded vehicles ask for certificates that they lack (TS 103 097 section 7.1.1).
+    pub certificate_requests: bool,
     /// The speed of vehicles in m/s. A vehicle that leaves the range is replaced by another, with
     /// another certificate: after 30 s at 10 m/s.
     pub speed_m_s: u32,
@@ -81,6 +83,7 @@ impl Default for Crossing {
             pace: Pace::Every(Duration::from_millis(100)),
             jitter: Duration::from_millis(5),
             certificate_every: Duration::from_secs(1),
+            certificate_requests: false,
             speed_m_s: 10,
             wave_every: None,
             forged: Ratio::ZERO,

@@ -15,8 +15,9 @@ use crate::location::Position;
 /// The turns of the vehicles in SUMO's floating car data (`sumo --fcd-output`), in the order of their times. Its first
 /// step is the time zero. Between two steps, vehicles move in a straight line.
 ///
-/// An error has its line and the remedy, and is the last item. Only what is about to be sent, and a state for each vehicle of the last step, is in memory. Draws: as those of a
-/// [`Schedule`](super::Schedule).
+/// An error has its line and the remedy, and is the last item. Only what is about to be sent, and a state for each
+/// vehicle of the last step, is in memory. Draws: as those of a [`Schedule`](super::Schedule), and
+/// `v2x/traffic/certificate` for when a vehicle that comes into range sends its certificate next.
 pub struct Recording<R> {
     source: R,
     line: u64,
@@ -25,6 +26,10 @@ pub struct Recording<R> {
     /// Vehicles farther from this place, x and y in metres, than the crossing's range are not heard.
     centre: Option<[f64; 2]>,
     vehicles: BTreeMap<String, Vehicle>,
+    /// Those out of range, by their last step.
+    elsewhere: BTreeMap<String, Time>,
+    /// The numbers of those in range whose certificate the others lack.
+    unknown: BTreeMap<u32, Lacking>,
     seen: u32,
     /// The time of the first step, and that of the current one since then.
     start: Option<f64>,
@@ -38,6 +43,18 @@ pub struct Recording<R> {
     phase: Rng,
     jitter: Rng,
     forged: Rng,
+    certificate: Rng,
+}
+
+/// How far others are with a certificate that they lack.
+#[derive(PartialEq)]
+enum Lacking {
+    /// They have not heard its holder.
+    Unheard,
+    /// They have; the next of them who sends asks for it.
+    Heard,
+    /// The holder's next message has it.
+    Asked,
 }
 
 struct Vehicle {
@@ -66,6 +83,8 @@ impl<R: BufRead> Recording<R> {
             crossing,
             centre,
             vehicles: BTreeMap::new(),
+            elsewhere: BTreeMap::new(),
+            unknown: BTreeMap::new(),
             seen: 0,
             start: None,
             now: Time::ZERO,
@@ -76,6 +95,7 @@ impl<R: BufRead> Recording<R> {
             phase: seed.stream("v2x/traffic/phase"),
             jitter: seed.stream("v2x/traffic/jitter"),
             forged: seed.stream("v2x/traffic/forged"),
+            certificate: seed.stream("v2x/traffic/certificate"),
         }
     }
 
@@ -134,18 +154,22 @@ impl<R: BufRead> Recording<R> {
         if let Some([x, y]) = self.centre
             && libm::hypot(row[0] - x, row[1] - y) > f64::from(self.crossing.range_m)
         {
-            return Ok(());
+            self.elsewhere.insert(id, now);
+            return within_limit(self.elsewhere.len());
         }
         let period = interval(&self.crossing).max(Duration::from_millis(1));
         let Some(mut vehicle) = self.vehicles.remove(&id) else {
-            if self.vehicles.len() >= VEHICLES_MAX {
-                return Err(format!("more than {VEHICLES_MAX} vehicles at once"));
+            let (number, due) = (self.seen, now + self.phase.span(Duration::ZERO, period));
+            let mut slot = Slot::new();
+            if self.elsewhere.remove(&id).is_some() {
+                let every = self.crossing.certificate_every;
+                let certificate_due = due + self.certificate.span(Duration::ZERO, every);
+                slot = Slot::driving(pseudonym(&self.crossing, number, 0, due), certificate_due);
+                self.unknown.insert(number, Lacking::Unheard);
             }
-            let due = now + self.phase.span(Duration::ZERO, period);
-            let new = Vehicle { number: self.seen, slot: Slot::new(), at: now, row, due };
             self.seen = self.seen.wrapping_add(1);
-            self.vehicles.insert(id, new);
-            return Ok(());
+            self.vehicles.insert(id, Vehicle { number, slot, at: now, row, due });
+            return within_limit(self.vehicles.len());
         };
         while vehicle.due <= now {
             let due = vehicle.due;
@@ -170,8 +194,31 @@ impl<R: BufRead> Recording<R> {
     /// Forgets the vehicles that are gone: one that comes back later is another.
     fn end_step(&mut self) {
         let now = self.now;
-        self.vehicles.retain(|_, vehicle| vehicle.at == now);
+        self.vehicles.retain(|_, vehicle| {
+            let stays = vehicle.at == now;
+            if !stays {
+                self.unknown.remove(&vehicle.number);
+            }
+            stays
+        });
+        self.elsewhere.retain(|_, at| *at == now);
         self.complete = Some(now);
+    }
+
+    /// Adds the certificate that others have asked for: they all hear one another, and ask when they send.
+    fn answer(&mut self, mut turn: Turn) -> Turn {
+        if let Some(lacking) = self.unknown.get_mut(&turn.vehicle) {
+            turn.has_certificate |=
+                *lacking == Lacking::Asked && self.crossing.certificate_requests;
+            if turn.has_certificate {
+                self.unknown.remove(&turn.vehicle);
+            } else if *lacking == Lacking::Unheard {
+                *lacking = Lacking::Heard;
+            }
+        }
+        let others = self.unknown.iter_mut().filter(|(number, _)| **number != turn.vehicle);
+        others.filter(|(_, it)| **it == Lacking::Heard).for_each(|(_, it)| *it = Lacking::Asked);
+        turn
     }
 }
 
@@ -183,7 +230,8 @@ impl<R: BufRead> Iterator for Recording<R> {
             if let Some(first) = self.turns.first_entry()
                 && self.complete.is_some_and(|complete| first.key().0 <= complete)
             {
-                return Some(Ok(first.remove()));
+                let turn = first.remove();
+                return Some(Ok(self.answer(turn)));
             }
             if self.has_ended {
                 return None;
@@ -210,6 +258,11 @@ fn between(one: Row, other: Row, share: f64) -> Dynamics {
         heading_ddeg: (angle * 10.0) as u16 % 3_600,
         speed_cm_s: (speed * 100.0) as u16,
     }
+}
+
+fn within_limit(vehicles: usize) -> Result<(), String> {
+    let is_too_many = vehicles > VEHICLES_MAX;
+    if is_too_many { Err(format!("more than {VEHICLES_MAX} vehicles at once")) } else { Ok(()) }
 }
 
 fn attribute(element: &BytesStart<'_>, name: &str) -> Result<String, String> {
@@ -269,6 +322,24 @@ mod tests {
         assert!(of(1).all(|turn| turn.has_certificate) && of(0).next().unwrap().has_certificate);
         // Only the standing one is within 300 m of (600, 0), and the other one in the end is not.
         assert_eq!(turns(&recording(), Some([799.0, 0.0])).unwrap().len(), 10);
+    }
+
+    /// The driving one comes into range after eleven seconds, in the middle of its certificate's interval.
+    #[test]
+    fn who_comes_into_range_is_unknown_until_others_ask() {
+        let until_known = |certificate_requests| {
+            let pace = Pace::Every(Duration::from_millis(100));
+            let crossing = Crossing { pace, certificate_requests, ..Crossing::default() };
+            let text = recording();
+            let seed = Seed::of_run(1, 0);
+            let all = Recording::new(text.as_bytes(), crossing, Some([450.0, 0.0]), &seed);
+            let all: Vec<Turn> = all.map(Result::unwrap).collect();
+            assert!(all.iter().find(|turn| turn.vehicle == 0).unwrap().has_certificate);
+            let mut comer = all.iter().filter(|turn| turn.vehicle == 1);
+            comer.position(|turn| turn.has_certificate).unwrap()
+        };
+        assert!(until_known(false) > 2, "{}", until_known(false));
+        assert_eq!(until_known(true), 1);
     }
 
     #[test]

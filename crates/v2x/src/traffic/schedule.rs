@@ -201,6 +201,11 @@ impl Slot {
         }
     }
 
+    /// That of a vehicle that has sent its certificate elsewhere, and does so again then.
+    pub(super) fn driving(pseudonym: u64, certificate_due: Time) -> Slot {
+        Slot { pseudonym: Some(pseudonym), certificate_due, ..Slot::new() }
+    }
+
     /// The vehicle's turn, due and sent at these times; `None` if it has nothing to send.
     pub(super) fn turn(
         &mut self,

@@ -121,15 +121,21 @@ const WORKERS_MAX: u64 = 64;
 /// This machine, in real time.
 pub const HERE: &str = "here";
 
-pub(crate) const NAMES: &[&str] =
-    &["xeon-ifma", "epyc-portable", "xeon-openssl", "odroid-xu4", "udoo-quad", HERE];
+pub(crate) const NAMES: &[&str] = &[
+    "trackbed-xeon-ifma",
+    "trackbed-epyc-portable",
+    "trackbed-xeon-openssl",
+    "etri-odroid-xu4",
+    "etri-udoo-quad",
+    HERE,
+];
 
 pub(crate) const HELP: &str = "processors of the unit; real time: only `here`, this machine, which \
-                               is the default; virtual time: a model, by default xeon-ifma, a \
+                               is the default; virtual time: a model, by default trackbed-xeon-ifma, a \
                                Sapphire Rapids Xeon with AVX-512 running this program; \
-                               epyc-portable is a Zen 3 EPYC without it, xeon-openssl the Xeon \
-                               with OpenSSL 3.0, odroid-xu4 four Cortex-A15 and four A7, \
-                               udoo-quad four Cortex-A9; one's own unit: a file that `trackbed \
+                               trackbed-epyc-portable is a Zen 3 EPYC without it, trackbed-xeon-openssl the Xeon \
+                               with OpenSSL 3.0, etri-odroid-xu4 four Cortex-A15 and four A7, \
+                               etri-udoo-quad four Cortex-A9; one's own unit: a file that `trackbed \
                                verify --json` wrote on it, or a table { cores = [4, 0], signature = \
                                \"476 us\" } with the numbers of fast and slow cores, and if known \
                                `name` (in results), `slow-signature`, `known-signature` (with a table of the key, which \
@@ -184,7 +190,7 @@ mod tests {
         }
         let tables = Some(Tables { signature: 3_170, build: 150_000, bytes: KeyTable::BYTES });
         let costs = Costs { message: 2_600, batch: 10_700, signature: 12_000, tables };
-        assert_eq!(own::BOARDS["xeon-ifma"].costs, costs);
-        assert_eq!(own::BOARDS["odroid-xu4"].cores, [(4, 1000), (4, 2184)]);
+        assert_eq!(own::BOARDS["trackbed-xeon-ifma"].costs, costs);
+        assert_eq!(own::BOARDS["etri-odroid-xu4"].cores, [(4, 1000), (4, 2184)]);
     }
 }

@@ -53,6 +53,9 @@ pub(super) const PARAMETERS: &[Parameter] = parameters! {
     "centre": Counts, optional =>
         "with traffic: x and y of the unit in metres, as [500, 300]; vehicles farther away than \
          `range` are not heard; default: all are heard";
+    "certificate-requests": Flag, optional =>
+        "with traffic: whether vehicles ask for the certificate of one that comes into range, which then sends it with \
+         its next message (TS 103 097 section 7.1.1); default: true";
     "message": Choice(&["bsm", "cam"]) = "bsm" =>
         "message type: basic safety messages (SAE J2735) or cooperative awareness messages (EN 302 \
          637-2)";

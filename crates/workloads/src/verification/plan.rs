@@ -141,6 +141,7 @@ fn crossing(arguments: &Arguments) -> Result<Crossing, WorkloadError> {
         pace: if arguments.need("triggered") { Pace::Triggered } else { Pace::Every(rate) },
         jitter,
         certificate_every: time(arguments, "certificate-every", Duration::from_secs(3_600))?,
+        certificate_requests: arguments.get("certificate-requests").unwrap_or(true),
         forged: arguments.need("forged"),
         flood_hz: flood_hz as u32,
         wave_every,
@@ -156,7 +157,12 @@ fn crossing(arguments: &Arguments) -> Result<Crossing, WorkloadError> {
 
 fn recording(arguments: &Arguments, base: &Path) -> Result<Option<Recorded>, WorkloadError> {
     let Some(file) = arguments.get::<PathBuf>("traffic") else {
-        return absent(arguments, &["centre"], "there is no `traffic`; remove this").map(|()| None);
+        return absent(
+            arguments,
+            &["centre", "certificate-requests"],
+            "there is no `traffic`; remove this",
+        )
+        .map(|()| None);
     };
     let advice = "vehicles of a file have neither; remove this, or `traffic`";
     absent(arguments, &["flood", "blockage-every"], advice)?;

@@ -66,7 +66,7 @@ fn choice(name: &'static str) -> Value {
 fn a_unit_that_is_fast_enough_is_late_with_nothing() {
     // 3,200 messages and 320 certificates a second, of 82 us each, are 0.29 of a core.
     let records = run(&[
-        ("board", choice("xeon-openssl")),
+        ("board", choice("trackbed-xeon-openssl")),
         ("workers", Value::Count(1)),
         ("certificates", choice("always")),
         ("duration", Value::Time(Duration::from_secs(3))),
@@ -89,7 +89,7 @@ fn a_unit_that_is_too_slow_falls_behind_and_says_so() {
     // The paper's four Cortex-A9: 2,479/s, of 3,520.
     let given = |late| {
         [
-            ("board", choice("udoo-quad")),
+            ("board", choice("etri-udoo-quad")),
             ("certificates", choice("always")),
             ("duration", Value::Time(Duration::from_secs(4))),
             ("late", choice(late)),
@@ -116,7 +116,7 @@ fn a_closed_loop_takes_as_long_as_its_cores() {
     let rate = |split| {
         let records = run(&[
             ("load", choice("closed")),
-            ("board", choice("odroid-xu4")),
+            ("board", choice("etri-odroid-xu4")),
             ("split", choice(split)),
         ]);
         one(&records, "signature_rate_hz")
@@ -144,13 +144,13 @@ type Decisions = (BTreeMap<u64, Judgement>, BTreeMap<Judgement, u64>);
 fn decisions(records: &[Record]) -> Decisions {
     let (mut each, mut flood) = Decisions::default();
     for record in records {
-        match record.event {
-            Event::Verification(Step::Judged { heard, judgement, .. }) => {
-                let twice = each.insert(heard.as_nanos(), judgement);
+        match &record.event {
+            Event::Verification(Step::Judged(all)) => all.iter().for_each(|it| {
+                let twice = each.insert(it.heard.as_nanos(), it.judgement);
                 assert_eq!(twice, None, "two messages at once: take another seed");
-            }
+            }),
             Event::Verification(Step::Repelled { messages, judgement }) => {
-                *flood.entry(judgement).or_default() += messages;
+                *flood.entry(*judgement).or_default() += messages;
             }
             _ => {}
         }

@@ -7,11 +7,11 @@ use crate::fake::{Behaviour, Ran, run, run_with};
 use crate::support::*;
 
 /// One of its cores takes 1.61367 ms for a signature and nothing else.
-const SLOW: (&str, &str) = ("board", "udoo-quad");
+const SLOW: (&str, &str) = ("board", "etri-udoo-quad");
 
 fn judgements(ran: &Ran) -> Vec<Judgement> {
-    pick(&ran.records, |event| match *event {
-        Event::Verification(Verification::Judged { judgement, .. }) => Some(judgement),
+    pick(&ran.records, |event| match event {
+        Event::Verification(Verification::Judged(one)) => one.first().map(|one| one.judgement),
         _ => None,
     })
 }
@@ -125,7 +125,7 @@ fn a_listener_does_not_wait_in_silence() {
 #[test]
 fn only_the_built_in_server_has_a_board() {
     let signed = prepare("messages", &[("signed", "true"), SLOW]).unwrap();
-    assert_eq!(signed.board(), Some("udoo-quad"));
+    assert_eq!(signed.board(), Some("etri-udoo-quad"));
     assert!(signed.site().err().unwrap().contains("the built-in server"));
     assert_eq!((signed.expectation(), prepare("messages", &[]).unwrap().board()), (None, None));
 }

@@ -1,12 +1,13 @@
 //! Received messages and decisions of a unit.
 
-use trackbed_core::event::{Judgement, UnitAccount, Verification};
+use trackbed_core::event::{Decision, Judgement, UnitAccount, Verification};
 
 use super::*;
 
 fn judged(heard: u64, decided: u64, genuine: bool, judgement: Judgement) -> Record {
-    let heard = Time::from_millis(heard);
-    at(decided, Event::Verification(Verification::Judged { heard, genuine, judgement }))
+    let [heard, time] = [heard, decided].map(Time::from_millis);
+    let decision = Decision { at: time, heard, genuine, judgement };
+    at(decided, Event::Verification(Verification::Judged(vec![decision])))
 }
 
 fn crossing() -> Vec<Record> {

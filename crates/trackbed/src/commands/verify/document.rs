@@ -85,6 +85,9 @@ pub struct CellDocument {
     pub expected_percent: f64,
     /// CPU time per verification, in microseconds.
     pub cpu_us_per_verification: f64,
+    /// The energy of all processors (RAPL), or of the GPUs (NVML), per verification, in microjoules, with what they use
+    /// when idle; null where the machine does not report it to this user.
+    pub energy_uj_per_verification: Option<f64>,
     /// The idle share of all cores at 3,500 verifications per second; null if that rate is not
     /// reached, or if cores were slowed down.
     pub cpu_left_percent: Option<f64>,
@@ -176,6 +179,7 @@ impl CellDocument {
             rate,
             expected_percent: 100.0 * cores.expected(threads, split),
             cpu_us_per_verification: cpu_us,
+            energy_uj_per_verification: None,
             cpu_left_percent: (!cores.are_unequal()).then(left).flatten(),
         }
     }

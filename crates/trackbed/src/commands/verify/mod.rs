@@ -4,6 +4,7 @@ mod cell;
 mod cores;
 mod document;
 mod library;
+mod meter;
 mod signed;
 mod study;
 mod tables;
@@ -16,7 +17,7 @@ use clap::{Args, ValueEnum};
 use trackbed_device::monitor::{busiest_since, times};
 use trackbed_measure::results::SCHEMA;
 use trackbed_verifier::cache::Policy;
-use trackbed_verifier::engine::Split;
+use trackbed_verifier::engine::{Split, monotonic_nanos};
 use trackbed_verifier::{Path, Verifier};
 
 use crate::ending::Ending;
@@ -28,6 +29,7 @@ use cores::Cores;
 pub use document::VerifyDocument;
 use document::{BatchDocument, CellDocument, LibraryDocument};
 use library::{BATCH, Library, LibraryName};
+use meter::Meter;
 use signed::Workload;
 
 #[derive(Debug, Args)]
@@ -265,13 +267,16 @@ fn measure(
     while arguments.count.is_none() && sizing.wall_nanos < SIZING_NANOS {
         sizing = run(1, Split::Static, sizing.verified.saturating_mul(4))?;
     }
+    let mut meter = Meter::new(std::path::Path::new("/"));
     let mut one_thread = None;
     let mut cells = Vec::new();
     for &(threads, split) in plan {
         let in_time =
             || rate(&sizing) * cores.expected(threads, split) * f64::from(arguments.seconds);
         let count = arguments.count.map_or_else(|| in_time() as usize, |count| count as usize);
+        meter.watts(library.is_on_gpu(), monotonic_nanos());
         let outcome = run(threads, split, count.max(1))?;
+        let watts = meter.watts(library.is_on_gpu(), monotonic_nanos());
         // Other programs may use the core meanwhile, which would make several threads look better than they are.
         let of_core = || match library.is_on_gpu() {
             true => rate(&outcome),
@@ -279,7 +284,9 @@ fn measure(
         };
         let one_thread = *one_thread.get_or_insert_with(of_core);
         let name = library.title.clone();
-        cells.push(CellDocument::new(name, (threads, split), outcome, one_thread, cores));
+        let cell = CellDocument::new(name, (threads, split), outcome, one_thread, cores);
+        let energy = watts.map(|watts| watts * cell.rate.us_per_verification);
+        cells.push(CellDocument { energy_uj_per_verification: energy, ..cell });
         done();
     }
     let mut batches = Vec::new();

@@ -45,7 +45,9 @@ mod tests {
             let of = |key: &str| point[key].as_str().unwrap();
             let value = point["value"].as_float().unwrap();
             let [of_x, curve] = [of("x"), of("curve")];
-            let is = |name: &str| [of_x, curve].contains(&name);
+            let is = |name: &str| {
+                [of_x, curve].map(|word| word.trim_start_matches("etri-")).contains(&name)
+            };
             let all: Vec<Measured> = measured().filter(|one| is(one.board)).collect();
             let of = |method: &str, threads: usize| {
                 let found = all.iter().find(|one| (one.method, one.threads) == (method, threads));

@@ -70,6 +70,9 @@ fn answer(document: &VerifyDocument) -> String {
             Some(left) => format!("; {need} would take {:.1} % of all cores", 100.0 - left),
             None => format!(", {:.2} times {need}", best.rate.verifications_per_s / NEED_HZ),
         });
+        if let Some(energy) = best.energy_uj_per_verification {
+            text.push_str(&format!(", with {energy:.0} uJ per signature"));
+        }
     }
     text.push_str(".\n");
     let ratios: Vec<f64> =

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-use trackbed_core::event::{Judgement, Verification};
+use trackbed_core::event::{Decision, Judgement, Verification};
 use trackbed_core::{Event, EventLog, Time};
 use trackbed_substrate::{is_simulating, now, yield_now};
 use trackbed_v2x::check::Pending;
@@ -58,8 +58,8 @@ impl Roadside {
         let decision = self.decide(message, heard).await;
         // Phones of the lab do not lie.
         let judgement = decision.as_ref().map_or_else(judgement, |()| Judgement::Accepted);
-        let judged = Verification::Judged { heard, genuine: true, judgement };
-        self.log.record(now(), Event::Verification(judged));
+        let decided = Decision { at: now(), heard, genuine: true, judgement };
+        self.log.record(decided.at, Event::Verification(Verification::Judged(vec![decided])));
         decision.map_err(|refusal| refusal.to_string())
     }
 
