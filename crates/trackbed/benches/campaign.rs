@@ -1,16 +1,12 @@
-//! The cost of a whole campaign: per phone at 100 and at 10,000 phones, with one and with two workers, in
-//! two shards, and what is added to each run by everything around it. Figures are processor time where one thread works, and wall time where several do;
-//! ratios come from runs that take turns, so that a machine that slows down slows both.
+//! The cost of a whole campaign: per phone at 100 and at 10,000 phones, and with one and with two workers. Runs that
+//! are compared take turns, so that a machine that slows down slows both.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use trackbed_lab::backend::Virtual;
 use trackbed_lab::campaign::{self, Execution};
-use trackbed_lab::run::Runner;
 use trackbed_scenario::{self as scenario, Override, Plan, Source};
 use trackbed_substrate::Cancel;
 
@@ -22,8 +18,6 @@ fn main() {
         phones(protocol);
     }
     workers();
-    overhead();
-    shards();
 }
 
 /// The plan of a scenario with settings, separated by spaces.
@@ -78,78 +72,6 @@ fn workers() {
         one / time(&plan, 2).as_secs_f64()
     });
     println!("two workers are {:.2} times as fast as one", median(ratios.collect()));
-}
-
-/// The smallest possible runs: two messages, no losses.
-const TINY: &str = "protocol=quic tls=1.3 handshake=new link.rate=50mbit link.delay=5ms link.loss=0% \
-                    workload.count=2 seed=1";
-
-/// An empty folder.
-fn empty() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("campaign");
-    if folder.exists() {
-        std::fs::remove_dir_all(&folder).expect("what a round before left can be removed");
-    }
-    std::fs::create_dir_all(&folder).expect("a folder");
-    folder
-}
-
-/// A campaign of `runs` tiny runs in a process, as a user starts it.
-fn process(folder: &Path, runs: u32, more: &[&str]) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_trackbed"));
-    command.args(["run", "vru", "--quiet", "--runs", &runs.to_string(), "--jobs", "1"]);
-    command.args(TINY.split_whitespace().flat_map(|setting| ["--set", setting]));
-    command.args(more).args(["--out", "out"]).current_dir(folder).stdout(Stdio::null());
-    command.spawn().expect("the program starts")
-}
-
-/// Wall time until processes that start now are done.
-fn until_done(start: impl FnOnce() -> Vec<Child>) -> Duration {
-    let begun = Instant::now();
-    for mut child in start() {
-        assert!(child.wait().expect("a process").success(), "every run goes through");
-    }
-    begun.elapsed()
-}
-
-/// The cost of a run beyond its simulation: a separate thread, its line in the log, its part of the sums and of
-/// the files.
-fn overhead() {
-    const RUNS: u32 = 4_000;
-    let runner = Runner::new(Cancel::new());
-    let plan = plan("vru", TINY);
-    let rounds = (0..5).map(|_| {
-        let begun = Instant::now();
-        for run in 0..RUNS {
-            runner.execute(&plan.cells[0], plan.seed, run).expect("a run");
-        }
-        let alone = begun.elapsed();
-        let folder = empty();
-        let whole = until_done(|| vec![process(&folder, RUNS, &[])]);
-        let each = |time: Duration| time.as_secs_f64() * 1e3 / f64::from(RUNS);
-        (each(alone), each(whole))
-    });
-    let (alone, whole): (Vec<f64>, Vec<f64>) = rounds.unzip();
-    let (alone, whole) = (median(alone), median(whole));
-    println!(
-        "a tiny run takes {alone:.3} ms, {whole:.3} ms in a campaign of {RUNS} that is written to a \
-         directory: {:.3} ms more",
-        whole - alone
-    );
-}
-
-/// One worker with everything, and two with a shard each, in turns.
-fn shards() {
-    const RUNS: u32 = 20_000;
-    let ratios = (0..5).map(|_| {
-        let folder = empty();
-        let one = until_done(|| vec![process(&folder, RUNS, &[])]);
-        let folder = empty();
-        let shard = |shard| process(&folder, RUNS, &["--shard", shard]);
-        let two = until_done(|| vec![shard("1/2"), shard("2/2")]);
-        one.as_secs_f64() / two.as_secs_f64()
-    });
-    println!("two shards are {:.2} times as fast as one campaign", median(ratios.collect()));
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
