@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs servers of other stacks, and h2spec: sh contrib/stacks/install.sh quic-go aioquic s2n-quic quiche pion h2spec
+# Installs servers of other stacks, and h2spec: sh contrib/stacks/install.sh quic-go aioquic s2n-quic quiche pion wolfssl
+# h2spec
 # They go to /usr/local/sbin; as root, Trackbed starts programs as another user, who can read that folder.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -22,16 +23,18 @@ for stack in "$@"; do
         /opt/trackbed-stacks/bin/python3 -m pip install --quiet aioquic
         install "$here/aioquic/trackbed-aioquic" $bin/trackbed-aioquic
         ;;
-    s2n-quic | quiche)
-        cargo install --quiet --locked --path "$here/rust" --target-dir "$here/../../target/stacks" \
+    s2n-quic | quiche | wolfssl)
+        folder=rust
+        [ "$stack" != wolfssl ] || folder=wolfssl
+        cargo install --quiet --locked --path "$here/$folder" --target-dir "$here/../../target/stacks" \
             --root /opt/trackbed-stacks --features "$stack" --bin "trackbed-$stack" || {
-            echo "$stack compiles C++: apt install cmake g++ libclang-dev" >&2
+            echo "$stack compiles C: apt install g++ cmake libclang-dev autoconf automake libtool" >&2
             exit 1
         }
         install "/opt/trackbed-stacks/bin/trackbed-$stack" $bin/
         ;;
     *)
-        echo "unknown stack $stack; write quic-go, aioquic, s2n-quic, quiche, pion or h2spec" >&2
+        echo "unknown stack $stack; write quic-go, aioquic, s2n-quic, quiche, pion, wolfssl or h2spec" >&2
         exit 2
         ;;
     esac

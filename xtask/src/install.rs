@@ -26,7 +26,7 @@ pub fn provide(consent: Consent, ledger: &mut Ledger) -> Result<(), String> {
         settle(consent, &what, || tools::install(&packages))?;
     }
     if !STACKS.iter().all(|stack| tools::is_there(stack)) {
-        let what = "h2spec, quic-go, aioquic, s2n-quic and quiche (as root, in /usr/local/sbin; needs Go and Python)";
+        let what = "h2spec and other stacks (as root, in /usr/local/sbin; needs Go and Python)";
         settle(consent, what, || judges::shell(STACKS_COMMAND).is_ok())?;
     }
     if !python::is_complete() {
@@ -37,9 +37,16 @@ pub fn provide(consent: Consent, ledger: &mut Ledger) -> Result<(), String> {
     Ok(())
 }
 
-const STACKS: [&str; 5] =
-    ["h2spec", "trackbed-quic-go", "trackbed-aioquic", "trackbed-s2n-quic", "trackbed-quiche"];
-const STACKS_COMMAND: &str = "sh contrib/stacks/install.sh h2spec quic-go aioquic s2n-quic quiche";
+const STACKS: [&str; 6] = [
+    "h2spec",
+    "trackbed-quic-go",
+    "trackbed-aioquic",
+    "trackbed-s2n-quic",
+    "trackbed-quiche",
+    "trackbed-wolfssl",
+];
+const STACKS_COMMAND: &str =
+    "sh contrib/stacks/install.sh h2spec quic-go aioquic s2n-quic quiche wolfssl";
 
 fn settle(consent: Consent, what: &str, install: impl FnOnce() -> bool) -> Result<(), String> {
     if consent == Consent::Ask && !is_answered_by_yes(what) {

@@ -29,7 +29,7 @@ pub fn render(all: &[(&Judge, Verdict)]) -> String {
         page += FAILED;
         page += &failed;
     }
-    page + NOT_RUN
+    page + TAIL
 }
 
 /// The reason of a failure that nobody has explained.
@@ -44,7 +44,7 @@ const FAILED: &str = "
 | --- | --- | --- | --- |
 ";
 
-const NOT_RUN: &str = include_str!("not-run.md");
+const TAIL: &str = include_str!("tail.md");
 
 /// Parts of cases' names, and why such cases fail.
 #[rustfmt::skip]

@@ -7,7 +7,7 @@ use super::{Bench, Case, failure};
 /// Trackbed's client at the server of another stack, over plain streams and HTTP/3.
 pub fn server(bench: &Bench, program: &str) -> Result<Vec<Case>, String> {
     let server = program.trim_start_matches("trackbed-");
-    let (protocols, has_early_data) = match server {
+    let (protocols, resumes) = match server {
         "s2n-quic" => ("protocol=quic", false),
         _ => ("protocol=quic,http3", true),
     };
@@ -16,7 +16,9 @@ pub fn server(bench: &Bench, program: &str) -> Result<Vec<Case>, String> {
     // Name, a metric that shows it with its least value, and settings.
     for row in rows(include_str!("at-servers.txt")) {
         let [name, is_seen, settings @ ..] = &row[..] else { return Err(row.concat()) };
-        if settings.contains(&"handshake=early") && !has_early_data {
+        if !resumes
+            && settings.iter().any(|set| ["handshake=resumed", "handshake=early"].contains(set))
+        {
             continue;
         }
         let seen = is_seen.split_once(' ');

@@ -46,6 +46,19 @@ fn messages_over_coap_are_answered_by_ours_and_by_libcoap() {
     }
 }
 
+/// DTLS 1.3 takes a round trip of 40 ms, or two where the server asks for a cookie, and each message one.
+#[test]
+#[ignore = "thorough: third-party programs"]
+fn dtls_1_3_is_that_of_wolfssl_as_server_and_as_client() {
+    let as_server = include_str!("../../data/scenarios/wolfssl-server.toml");
+    for scenario in [as_server, include_str!("../../data/scenarios/wolfssl-client.toml")] {
+        let Some(scratch) = Scratch::with(&["trackbed-wolfssl"], scenario) else { return };
+        for cell in scratch.cells("") {
+            assert!(least(&cell, "completion_ms") >= 4.0 * 40.0, "{cell}");
+        }
+    }
+}
+
 /// `curl` trusts the certificate of our server by its name, and gets all of it.
 #[test]
 #[ignore = "thorough: third-party programs"]
