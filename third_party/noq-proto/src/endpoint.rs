@@ -238,7 +238,7 @@ impl Endpoint {
                 }
                 RouteDatagramTo::Connection(ch, _path_id) => Some(DatagramEvent::ConnectionEvent(
                     ch,
-                    ConnectionEvent(ConnectionEventInner::Datagram(event)),
+                    ConnectionEvent(ConnectionEventInner::Datagram(Box::new(event))),
                 )),
             }
         } else if event.first_decode.initial_header().is_some() {
@@ -679,7 +679,9 @@ impl Endpoint {
                 );
 
                 for event in incoming_buffer.datagrams {
-                    conn.handle_event(ConnectionEvent(ConnectionEventInner::Datagram(event)))
+                    conn.handle_event(ConnectionEvent(ConnectionEventInner::Datagram(Box::new(
+                        event,
+                    ))))
                 }
 
                 Ok((ch, conn))

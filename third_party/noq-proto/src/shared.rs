@@ -1,4 +1,4 @@
-use alloc::vec::Vec;
+use alloc::{boxed::Box, vec::Vec};
 use core::{fmt, net::SocketAddr};
 
 use bytes::{Buf, BufMut, BytesMut};
@@ -14,7 +14,9 @@ pub struct ConnectionEvent(pub(crate) ConnectionEventInner);
 #[derive(Debug)]
 pub(crate) enum ConnectionEventInner {
     /// A datagram has been received for the Connection
-    Datagram(DatagramConnectionEvent),
+    ///
+    /// In a box: the channel to a connection has room for 32 events from its first one on.
+    Datagram(Box<DatagramConnectionEvent>),
     /// New connection identifiers have been issued for the Connection
     NewIdentifiers(Vec<IssuedCid>, Instant, usize, Option<Duration>),
 }

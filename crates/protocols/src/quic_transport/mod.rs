@@ -29,8 +29,7 @@ use trackbed_connection::{Error, Result, Security, Step, TransportStats};
 use trackbed_substrate::{Guests, Host, Standing, spawn, yield_now};
 
 use crate::config::{ClientConfig, ServerConfig};
-use crate::ledger::Tally;
-use crate::ledger::{Account, Accounted, Ledger};
+use crate::ledger::{Account, Accounted, Ledger, Tally};
 use crate::nursery::Nursery;
 use crate::protocol::ServerHandle;
 use crate::tls::{Profile, Randomness, TlsClient, TlsServer, explained};

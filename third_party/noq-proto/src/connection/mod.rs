@@ -182,7 +182,8 @@ pub struct Connection {
     /// This needs to be ordered because [`Connection::poll_transmit`] needs to
     /// deterministically select the next PathId to send on.
     // TODO(flub): well does it really? But deterministic is nice for now.
-    paths: BTreeMap<PathId, PathState>,
+    /// In boxes: a node of the map has room for eleven, of which most connections use one.
+    paths: BTreeMap<PathId, Box<PathState>>,
     /// Counter to uniquely identify every [`PathData`] created in this connection.
     ///
     /// Each [`PathData`] gets a [`PathData::generation`] that is unique among all
@@ -394,10 +395,10 @@ impl Connection {
             local_cid_state,
             paths: BTreeMap::from_iter([(
                 PathId::ZERO,
-                PathState {
+                Box::new(PathState {
                     data: PathData::new(network_path, allow_mtud, None, 0, now, &config),
                     prev: None,
-                },
+                }),
             )]),
             path_generation_counter: 0,
             allow_mtud,
@@ -958,7 +959,8 @@ impl Connection {
         &self,
         network_path: FourTuple,
     ) -> Option<(&PathId, &PathState)> {
-        self.paths.iter().find(|(path_id, path_state)| {
+        let mut paths = self.paths.iter().map(|(path_id, state)| (path_id, &**state));
+        paths.find(|(path_id, path_state)| {
             path_state.data.validated
                 // Would this use the same network path, if network_path were used to send right now?
                 && network_path.is_probably_same_path(&path_state.data.network_path)
@@ -1022,7 +1024,7 @@ impl Connection {
             .address_discovery_role
             .should_report(&self.peer_params.address_discovery_role);
 
-        let path = vacant_entry.insert(PathState { data, prev: None });
+        let path = vacant_entry.insert(Box::new(PathState { data, prev: None }));
 
         let mut pn_space = spaces::PacketNumberSpace::new(now, SpaceId::Data, &mut self.rng);
         if let Some(pn) = pn {
@@ -1030,7 +1032,7 @@ impl Connection {
         }
         self.spaces[SpaceId::Data]
             .number_spaces
-            .insert(path_id, pn_space);
+            .insert(path_id, Box::new(pn_space));
         self.qlog.emit_tuple_assigned(path_id, network_path, now);
 
         // If the remote opened this path we may not have CIDs for it. For locally opened
@@ -2322,14 +2324,15 @@ impl Connection {
     pub fn handle_event(&mut self, event: ConnectionEvent) {
         use ConnectionEventInner::*;
         match event.0 {
-            Datagram(DatagramConnectionEvent {
-                now,
-                network_path,
-                path_id,
-                ecn,
-                first_decode,
-                remaining,
-            }) => {
+            Datagram(event) => {
+                let DatagramConnectionEvent {
+                    now,
+                    network_path,
+                    path_id,
+                    ecn,
+                    first_decode,
+                    remaining,
+                } = *event;
                 let span = trace_span!("pkt", %path_id);
                 let _guard = span.enter();
 
@@ -6904,15 +6907,15 @@ impl Connection {
     /// Decodes a packet, returning its decrypted payload, so it can be inspected in tests
     #[cfg(test)]
     pub(crate) fn decode_packet(&self, event: &ConnectionEvent) -> Option<Vec<u8>> {
-        let ConnectionEventInner::Datagram(DatagramConnectionEvent {
+        let ConnectionEventInner::Datagram(event) = &event.0 else {
+            return None;
+        };
+        let DatagramConnectionEvent {
             path_id,
             first_decode,
             remaining,
             ..
-        }) = &event.0
-        else {
-            return None;
-        };
+        } = &**event;
 
         if remaining.is_some() {
             panic!("Packets should never be coalesced in tests");

@@ -33,7 +33,9 @@ pub(super) struct PacketSpace {
     /// Each [`PathId`] has it's own [`PacketNumberSpace`].  Only the [`SpaceId::Data`] can
     /// have multiple packet number spaces, the other spaces only have a number space for
     /// `PathId::ZERO`, which is populated at creation.
-    pub(super) number_spaces: BTreeMap<PathId, PacketNumberSpace>,
+    ///
+    /// In boxes: a node of the map has room for eleven, of which most connections use one.
+    pub(super) number_spaces: BTreeMap<PathId, Box<PacketNumberSpace>>,
 }
 
 impl PacketSpace {
@@ -41,7 +43,7 @@ impl PacketSpace {
         let number_space_0 = PacketNumberSpace::new(now, space, rng);
         Self {
             pending: Retransmits::default(),
-            number_spaces: BTreeMap::from([(PathId::ZERO, number_space_0)]),
+            number_spaces: BTreeMap::from([(PathId::ZERO, Box::new(number_space_0))]),
         }
     }
 
@@ -50,7 +52,7 @@ impl PacketSpace {
         let number_space_0 = PacketNumberSpace::new_deterministic(now, space);
         Self {
             pending: Retransmits::default(),
-            number_spaces: BTreeMap::from([(PathId::ZERO, number_space_0)]),
+            number_spaces: BTreeMap::from([(PathId::ZERO, Box::new(number_space_0))]),
         }
     }
 
@@ -58,14 +60,14 @@ impl PacketSpace {
     ///
     /// When multipath is disabled use [`PathId::ZERO`].
     pub(super) fn path_space(&self, path_id: PathId) -> Option<&PacketNumberSpace> {
-        self.number_spaces.get(&path_id)
+        self.number_spaces.get(&path_id).map(|space| &**space)
     }
 
     /// Returns a mutable reference to the [`PacketNumberSpace`] for a path
     ///
     /// When multipath is disabled use [`PathId::ZERO`].
     pub(super) fn path_space_mut(&mut self, path_id: PathId) -> Option<&mut PacketNumberSpace> {
-        self.number_spaces.get_mut(&path_id)
+        self.number_spaces.get_mut(&path_id).map(|space| &mut **space)
     }
 
     /// Returns the [`PacketNumberSpace`] for a path
@@ -83,7 +85,7 @@ impl PacketSpace {
     }
 
     pub(super) fn iter_paths_mut(&mut self) -> impl Iterator<Item = &mut PacketNumberSpace> {
-        self.number_spaces.values_mut()
+        self.number_spaces.values_mut().map(|space| &mut **space)
     }
 
     /// Queue data for a tail loss probe (or anti-amplification deadlock prevention) packet

@@ -1,5 +1,7 @@
 //! Connection statistics
 
+use alloc::boxed::Box;
+
 use crate::Duration;
 use crate::FrameType;
 use crate::FxHashMap;
@@ -425,7 +427,7 @@ impl core::ops::AddAssign<PathStats> for ConnectionStats {
 ///
 /// [`Connection`]: super::Connection
 #[derive(Debug, Default)]
-pub(super) struct PathStatsMap(FxHashMap<PathId, PathStats>);
+pub(super) struct PathStatsMap(FxHashMap<PathId, Box<PathStats>>);
 
 impl PathStatsMap {
     /// Returns the [`PathStats`] for the path.
@@ -434,12 +436,12 @@ impl PathStatsMap {
     }
 
     pub(super) fn get(&self, path_id: PathId) -> Option<PathStats> {
-        self.0.get(&path_id).copied()
+        self.0.get(&path_id).map(|stats| **stats)
     }
 
     /// An iterator over all contained [`PathStats`].
     pub(super) fn iter_stats(&self) -> impl Iterator<Item = &PathStats> {
-        self.0.values()
+        self.0.values().map(|stats| &**stats)
     }
 
     /// Removes the stats for a given path.

@@ -1,6 +1,6 @@
 //! Clients that stop in the middle of a handshake, a head, a body or a packet, or go on byte by byte.
 
-use super::ground::{ENDLESS, LIMITS, SERVER, Witness, for_each_protocol};
+use super::ground::{ENDLESS, LIMITS, SERVER, Witness, ask, for_each_protocol};
 use super::memory::held;
 use super::relay::{Manner, Then, attacker};
 use crate::support::*;
@@ -68,6 +68,27 @@ fn who_begins_and_does_not_go_on_is_sent_away() {
         assert_eq!(ground.server.connections(), 1, "{}", ground.protocol.name());
         witness.check("when they are gone").await;
         drop(attackers);
+    });
+}
+
+/// Ten thousand phones are ten thousand of these.
+#[test]
+fn an_idle_connection_over_quic_holds_little() {
+    for_each_protocol(|ground| async move {
+        let (dialer, mut idle, mut memory) = (ground.dialer(&ground.client), vec![], vec![]);
+        for _ in 0..41 {
+            idle.push(dialer.connect(SERVER).await.unwrap());
+            ask(&**idle.last().unwrap(), 100).await.unwrap();
+            sleep(Duration::from_secs(1)).await;
+            memory.push(held());
+        }
+        let (name, each) = (ground.protocol.name(), (memory[40] - memory[0]) / 40);
+        let is_quic = ["quic", "mpquic", "http3"].contains(&name);
+        assert!(each < 64_000 || !is_quic, "{name}: {each} bytes in both ends");
+        // Nor is a body copied that waits for its turn: a window of 256 KiB.
+        let _begun = idle[0].exchange(Request::new(ENDLESS, body::empty())).await.unwrap();
+        let more = held() - memory[40];
+        assert!(more < 200_000 || !is_quic, "{name}: {more} bytes of a body");
     });
 }
 

@@ -300,7 +300,12 @@ fn substrate(
     captures: Option<Captures>,
 ) -> anyhow::Result<Box<dyn Backend>> {
     Ok(match chosen {
-        SubstrateArgument::Virtual => Box::new(Virtual::new()),
+        SubstrateArgument::Virtual => {
+            // The allocator asks for huge pages, whose unused parts take as much memory as the phones
+            // themselves. Where the kernel refuses, only memory is lost.
+            let _refused = rustix::thread::disable_transparent_huge_pages(true);
+            Box::new(Virtual::new())
+        }
         SubstrateArgument::Emulated => Box::new(Emulated::new(about.clone())?.capturing(captures)),
         SubstrateArgument::Live => {
             let server = options.server.as_deref().unwrap_or_default();
