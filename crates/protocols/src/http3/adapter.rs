@@ -1,6 +1,6 @@
 //! The QUIC engine for h3.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
@@ -26,7 +26,6 @@ pub(super) struct Connection {
     opener: Opener,
     accepting_bidi: Waiting<(noq::SendStream, noq::RecvStream)>,
     accepting_recv: Waiting<noq::RecvStream>,
-    ranks: Ranks,
 }
 
 impl Connection {
@@ -34,32 +33,37 @@ impl Connection {
         Connection {
             accepting_bidi: Waiting::new(|one| Box::pin(async move { one.accept_bi().await })),
             accepting_recv: Waiting::new(|one| Box::pin(async move { one.accept_uni().await })),
-            opener: Opener::new(connection, Incomplete::default()),
-            ranks: Ranks::default(),
+            opener: Opener::new(connection, Incomplete::default(), Hints::default()),
         }
     }
 
-    /// The ranks of the responses on accepted streams.
-    pub(super) fn ranks(&self) -> Ranks {
-        self.ranks.clone()
+    pub(super) fn hints(&self) -> Hints {
+        self.opener.hints.clone()
     }
 }
 
-/// The ranks of streams that nothing has been written to yet. h3 does not expose its streams, so
-/// the priority is stored here, and the stream reads it at its first write: the engine ranks what
-/// is written from then on.
+/// What a stream must know before it writes. h3 does not expose its streams, so they find it here.
 #[derive(Clone, Default)]
-pub(super) struct Ranks(Rc<RefCell<BTreeMap<StreamId, i32>>>);
+pub(super) struct Hints {
+    /// Of streams that nothing has been written to yet: the engine ranks what is written later.
+    ranks: Rc<RefCell<BTreeMap<StreamId, i32>>>,
+    piece: Rc<Cell<Bytes>>,
+}
 
-impl Ranks {
+impl Hints {
     /// Gives the response on stream `id` its priority. No part of the response may have been sent
     /// yet.
-    pub(super) fn set(&self, id: StreamId, priority: Priority) {
-        self.0.borrow_mut().insert(id, priority.rank(id.index()));
+    pub(super) fn rank(&self, id: StreamId, priority: Priority) {
+        self.ranks.borrow_mut().insert(id, priority.rank(id.index()));
     }
 
-    fn take(&self, id: StreamId) -> Option<i32> {
-        self.0.borrow_mut().remove(&id)
+    /// Shares the piece of a body that h3 is given next: from h3 a stream could only copy it.
+    pub(super) fn share(&self, piece: &Bytes) {
+        self.piece.set(piece.clone());
+    }
+
+    fn take_rank(&self, id: StreamId) -> Option<i32> {
+        self.ranks.borrow_mut().remove(&id)
     }
 }
 
@@ -69,18 +73,14 @@ impl<B: Buf> quic::Connection<B> for Connection {
 
     fn poll_accept_recv(&mut self, cx: &mut Context<'_>) -> Accepted<RecvStream> {
         let accepted = ready!(self.accepting_recv.poll(cx, &self.opener.connection));
-        Poll::Ready(
-            accepted
-                .map(|stream| RecvStream::new(stream, &self.opener))
-                .map_err(|error| lost(&error)),
-        )
+        let stream = accepted.map_err(|error| lost(&error))?;
+        Poll::Ready(Ok(RecvStream::new(stream, &self.opener)))
     }
 
     fn poll_accept_bidi(&mut self, cx: &mut Context<'_>) -> Accepted<BidiStream<B>> {
         let accepted = ready!(self.accepting_bidi.poll(cx, &self.opener.connection));
-        let mut both = BidiStream::new(accepted.map_err(|error| lost(&error))?, &self.opener);
-        both.send.ranks = Some(self.ranks.clone());
-        Poll::Ready(Ok(both))
+        let streams = accepted.map_err(|error| lost(&error))?;
+        Poll::Ready(Ok(BidiStream::new(streams, &self.opener)))
     }
 
     fn opener(&self) -> Opener {
@@ -108,22 +108,23 @@ impl<B: Buf> quic::OpenStreams<B> for Connection {
 pub(super) struct Opener {
     connection: noq::Connection,
     incomplete: Incomplete,
+    hints: Hints,
     opening_bidi: Waiting<(noq::SendStream, noq::RecvStream)>,
     opening_send: Waiting<noq::SendStream>,
 }
 
 impl Opener {
-    fn new(connection: noq::Connection, incomplete: Incomplete) -> Opener {
+    fn new(connection: noq::Connection, incomplete: Incomplete, hints: Hints) -> Opener {
         let opening_bidi = Waiting::new(|one| Box::pin(async move { one.open_bi().await }));
         let opening_send = Waiting::new(|one| Box::pin(async move { one.open_uni().await }));
-        Opener { connection, incomplete, opening_bidi, opening_send }
+        Opener { connection, incomplete, hints, opening_bidi, opening_send }
     }
 }
 
 /// A clone waits for its own streams.
 impl Clone for Opener {
     fn clone(&self) -> Opener {
-        Opener::new(self.connection.clone(), Rc::clone(&self.incomplete))
+        Opener::new(self.connection.clone(), Rc::clone(&self.incomplete), self.hints.clone())
     }
 }
 
@@ -133,16 +134,14 @@ impl<B: Buf> quic::OpenStreams<B> for Opener {
 
     fn poll_open_bidi(&mut self, cx: &mut Context<'_>) -> Polled<BidiStream<B>> {
         let opened = ready!(self.opening_bidi.poll(cx, &self.connection));
-        Poll::Ready(
-            opened
-                .map(|streams| BidiStream::new(streams, self))
-                .map_err(|error| stream_lost(&error)),
-        )
+        let streams = opened.map_err(|error| stream_lost(&error))?;
+        Poll::Ready(Ok(BidiStream::new(streams, self)))
     }
 
     fn poll_open_send(&mut self, cx: &mut Context<'_>) -> Polled<SendStream<B>> {
         let opened = ready!(self.opening_send.poll(cx, &self.connection));
-        Poll::Ready(opened.map(SendStream::new).map_err(|error| stream_lost(&error)))
+        let sending = opened.map(|stream| SendStream::new(stream, self));
+        Poll::Ready(sending.map_err(|error| stream_lost(&error)))
     }
 
     fn close(&mut self, code: Code, reason: &[u8]) {
@@ -182,7 +181,7 @@ pub(super) struct BidiStream<B: Buf> {
 
 impl<B: Buf> BidiStream<B> {
     fn new((send, recv): (noq::SendStream, noq::RecvStream), opener: &Opener) -> BidiStream<B> {
-        BidiStream { send: SendStream::new(send), recv: RecvStream::new(recv, opener) }
+        BidiStream { send: SendStream::new(send, opener), recv: RecvStream::new(recv, opener) }
     }
 }
 
@@ -296,18 +295,20 @@ pub(super) struct SendStream<B: Buf> {
     stream: Option<noq::SendStream>,
     writing: Option<WriteBuf<B>>,
     ended: bool,
-    /// Contains the stream's rank until the first write.
-    ranks: Option<Ranks>,
+    hints: Hints,
+    /// What is being written, but for the head of its frame.
+    piece: Bytes,
 }
 
 impl<B: Buf> SendStream<B> {
-    fn new(stream: noq::SendStream) -> SendStream<B> {
+    fn new(stream: noq::SendStream, opener: &Opener) -> SendStream<B> {
         SendStream {
             id: stream.id(),
             stream: Some(stream),
             writing: None,
             ended: false,
-            ranks: None,
+            hints: opener.hints.clone(),
+            piece: Bytes::new(),
         }
     }
 }
@@ -322,8 +323,11 @@ impl<B: Buf> quic::SendStream<B> for SendStream<B> {
             let Some(stream) = &mut self.stream else {
                 return Poll::Ready(Err(misuse("data was sent on a stream that is finished")));
             };
-            let written = ready!(Pin::new(stream).poll_write(cx, data.chunk()));
-            let len = written.map_err(|error| match error {
+            let written = match part(&self.piece, data.chunk()) {
+                Some(part) => pin!(stream.write_many_chunks(&mut &mut [part][..])).poll(cx),
+                None => Pin::new(stream).poll_write(cx, data.chunk()),
+            };
+            let len = ready!(written).map_err(|error| match error {
                 WriteError::Stopped(code) => {
                     StreamErrorIncoming::StreamTerminated { error_code: code.into_inner() }
                 }
@@ -339,7 +343,8 @@ impl<B: Buf> quic::SendStream<B> for SendStream<B> {
         if self.writing.is_some() {
             return Err(misuse("data was sent before the stream was ready"));
         }
-        if let Some(rank) = self.ranks.take().and_then(|ranks| ranks.take(self.send_id())) {
+        self.piece = self.hints.piece.take();
+        if let Some(rank) = self.hints.take_rank(stream_id(self.id)) {
             // It fails only for a stream that has ended, to which nothing is written any more.
             let _ended = self.stream.as_ref().map(|stream| stream.set_priority(rank));
         }
@@ -369,13 +374,17 @@ impl<B: Buf> quic::SendStream<B> for SendStream<B> {
 
 impl<B: Buf> Drop for SendStream<B> {
     fn drop(&mut self) {
-        if let Some(ranks) = self.ranks.take() {
-            ranks.take(stream_id(self.id));
-        }
+        self.hints.take_rank(stream_id(self.id));
         if !self.ended {
             quic::SendStream::reset(self, Code::H3_REQUEST_CANCELLED.value());
         }
     }
+}
+
+/// `chunk` as a part of `piece`, if it is one.
+fn part(piece: &Bytes, chunk: &[u8]) -> Option<Bytes> {
+    let (whole, part) = (piece.as_ptr_range(), chunk.as_ptr_range());
+    (whole.start <= part.start && part.end <= whole.end).then(|| piece.slice_ref(chunk))
 }
 
 fn code_of(code: u64) -> VarInt {

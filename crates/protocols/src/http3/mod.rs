@@ -33,7 +33,7 @@ use crate::parameters::over_quic;
 use crate::protocol::{Protocol, ServerHandle};
 use crate::quic_transport::{self, EARLY_DATA_MAX, QuicConnection, QuicDialer};
 use crate::tls::Profile;
-use adapter::{Opener, Ranks, RecvStream, SendStream};
+use adapter::{Hints, Opener, RecvStream, SendStream};
 use frames::FIELDS_MAX;
 
 pub(crate) struct Http3;
@@ -86,10 +86,12 @@ impl Dialer for Http3Dialer {
     fn connect(&self, remote: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>>> {
         Box::pin(async move {
             let quic = self.0.connect(remote).await?;
+            let adapter = adapter::Connection::new(quic.connection.clone());
+            let hints = adapter.hints();
             let (mut driver, sender) = client::builder()
                 .send_grease(false)
                 .max_field_section_size(FIELDS_MAX)
-                .build(adapter::Connection::new(quic.connection.clone()))
+                .build(adapter)
                 .await
                 .map_err(|error| connection_failed(Step::Handshake, &error))?;
             let drive = async move {
@@ -97,7 +99,7 @@ impl Dialer for Http3Dialer {
                 let _end = driver.wait_idle().await;
             };
             spawn(drive).detach();
-            Ok(Rc::new(Http3Connection { quic, sender }) as Rc<dyn Connection>)
+            Ok(Rc::new(Http3Connection { quic, sender, hints }) as Rc<dyn Connection>)
         })
     }
 
@@ -109,6 +111,7 @@ impl Dialer for Http3Dialer {
 struct Http3Connection {
     quic: QuicConnection,
     sender: SendRequest<Opener, Bytes>,
+    hints: Hints,
 }
 
 impl Connection for Http3Connection {
@@ -120,7 +123,7 @@ impl Connection for Http3Connection {
             let (sending, receiving) =
                 opened.map_err(|error| stream_failed(Step::Send, &error))?.split();
             let mut receiving = Unfinished(receiving);
-            let send = send_request_body(sending, body);
+            let send = send_request_body(sending, body, self.hints.clone());
             let status = async move {
                 let answer = receiving.0.recv_response().await;
                 let answer = answer.map_err(|error| stream_failed(Step::Receive, &error))?;
@@ -163,8 +166,10 @@ impl Connection for Http3Connection {
 async fn send_request_body(
     mut sending: client::RequestStream<SendStream<Bytes>, Bytes>,
     mut body: Body,
+    hints: Hints,
 ) -> Result<()> {
     while let Some(piece) = body.next().await.transpose()? {
+        hints.share(&piece);
         match sending.send_data(piece).await {
             Ok(()) => {}
             // The server answers without the rest (RFC 9114 section 4.1).
@@ -181,17 +186,17 @@ async fn send_request_body(
 async fn serve(connection: noq::Connection, standing: Standing, service: Rc<dyn Service>) {
     let exchanges = Nursery::default();
     let adapter = adapter::Connection::new(connection);
-    let ranks = adapter.ranks();
+    let hints = adapter.hints();
     let mut opening = server::builder();
     let opening = opening.send_grease(false).max_field_section_size(FIELDS_MAX);
     let opened = opening.build(adapter).await;
     let Ok(mut requests) = opened else { return };
     // h3 answers a client that breaks the protocol (RFC 9114 section 8) before it reports it.
     while let Ok(Some(request)) = requests.accept().await {
-        let (service, ranks) = (Rc::clone(&service), ranks.clone());
+        let (service, hints) = (Rc::clone(&service), hints.clone());
         let standing = standing.clone();
         exchanges.spawn(async move {
-            let _outcome = answer(request, &standing, &*service, &ranks).await;
+            let _outcome = answer(request, &standing, &*service, &hints).await;
         });
     }
 }
@@ -200,7 +205,7 @@ async fn answer(
     request: server::RequestResolver<adapter::Connection, Bytes>,
     standing: &Standing,
     service: &dyn Service,
-    ranks: &Ranks,
+    hints: &Hints,
 ) -> Result<()> {
     let resolved = request.resolve_request().await;
     let (head, stream) = resolved.map_err(|error| stream_failed(Step::Receive, &error))?;
@@ -219,7 +224,7 @@ async fn answer(
         head.headers().get(CONTENT_LENGTH).and_then(|text| text.to_str().ok()?.parse().ok());
     let (path, method, priority) = read_head(&head);
     if let Some(priority) = priority {
-        ranks.set(sending.send_id(), priority);
+        hints.rank(sending.send_id(), priority);
     }
     let request =
         Request { priority, ..Request::new(path, request_body(receiving, length, &malformed)) };
@@ -231,6 +236,7 @@ async fn answer(
     sending.send_response(answer_head(response.status)).await.map_err(failed)?;
     let mut body = content(&method, response.body);
     while let Some(piece) = body.next().await.transpose()? {
+        hints.share(&piece);
         sending.send_data(piece).await.map_err(failed)?;
     }
     sending.finish().await.map_err(failed)
