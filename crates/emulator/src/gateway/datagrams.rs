@@ -1,13 +1,15 @@
 //! Flows of datagrams: a socket in front of the link for each destination, and one in the machine's
-//! network for each sender and destination.
+//! network for each sender and destination. For published ports it is the other way round: the destination,
+//! which is inside, has its socket in the machine's network, and the flows theirs in front of the link.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 use rustix::event::epoll::EventFlags;
-use rustix::net::{SocketType, connect};
+use rustix::net::{SocketType, bind, connect, getsockname};
 use slab::Slab;
 use trackbed_core::Time;
 use trackbed_core::packet::{Ecn, UdpDatagram};
@@ -28,7 +30,7 @@ pub(super) struct Datagrams {
     inbox: Inbox,
 }
 
-/// Represents one outside address and port, in front of the link.
+/// Represents one address and port: outside, in front of the link; or inside, at a published port.
 #[derive(Debug)]
 struct Destination {
     endpoint: Endpoint,
@@ -38,13 +40,16 @@ struct Destination {
     is_leaving: bool,
 }
 
-/// Represents one sender, in the machine's network.
+/// Represents one sender, on the destination's side of the link.
 #[derive(Debug)]
 struct Flow {
     endpoint: Endpoint,
     from: SocketAddr,
     to: SocketAddr,
     target: SocketAddr,
+    /// For answers from inside, and which of the addresses of a published port they come from.
+    door: Option<Door>,
+    called: Option<IpAddr>,
     used: Time,
     name_server: Option<NameServer>,
 }
@@ -68,21 +73,30 @@ impl Datagrams {
             tell_full(site.room);
             return site.order(Order::Close(door));
         }
-        let made = site.workshop.socket(to, SocketType::DGRAM).and_then(Endpoint::new);
-        let watched = made.and_then(|endpoint| {
-            let entry = self.destinations.vacant_entry();
-            let source = Source::Datagrams(entry.key(), Side::Near);
-            site.watch(&endpoint, source, EventFlags::IN)?;
-            self.by_address.insert(to, entry.key());
-            entry.insert(Destination { endpoint, to, flows: 0, is_leaving: false });
-            Ok(())
-        });
-        match watched {
+        let made = site.workshop.socket(to, SocketType::DGRAM);
+        match made.and_then(|socket| self.insert(site, socket, to)) {
             Ok(()) => site.order(Order::Open(door)),
             // A program in the outer namespace already has this address.
             Err(why) if why.kind() == io::ErrorKind::AddrInUse => site.order(Order::Open(door)),
             Err(_) => site.order(Order::Close(door)),
         }
+    }
+
+    /// Forwards what comes to the outer one of `ends` to the inner one, from now on.
+    pub(super) fn publish(&mut self, site: &Site, ends: [SocketAddr; 2]) -> io::Result<()> {
+        let [outside, to] = ends;
+        let socket = socket(outside.ip(), SocketType::DGRAM, None)?;
+        bind(&socket, &outside)?;
+        self.insert(site, socket, to)
+    }
+
+    fn insert(&mut self, site: &Site, socket: OwnedFd, to: SocketAddr) -> io::Result<()> {
+        let endpoint = Endpoint::new(socket)?;
+        let entry = self.destinations.vacant_entry();
+        site.watch(&endpoint, Source::Datagrams(entry.key(), Side::Near), EventFlags::IN)?;
+        self.by_address.insert(to, entry.key());
+        entry.insert(Destination { endpoint, to, flows: 0, is_leaving: false });
+        Ok(())
     }
 
     /// A socket is ready: one batch is forwarded.
@@ -102,6 +116,9 @@ impl Datagrams {
         for index in all {
             while self.carry_out(site, index, &mut inbox) {}
         }
+        for index in 0..self.flows.capacity() {
+            self.carry_in(site, index, &mut inbox);
+        }
     }
 
     /// False if there was nothing.
@@ -113,7 +130,11 @@ impl Datagrams {
         }
         for train in inbox.trains() {
             match self.flow(site, train.from, to) {
-                Ok(Some(index)) => self.flows[index].send(site, &train),
+                Ok(Some(index)) => {
+                    let flow = &mut self.flows[index];
+                    flow.called = flow.door.and(train.to);
+                    flow.send(site, &train);
+                }
                 Ok(None) => {}
                 Err(why) => refuse(site, train.from, to, &why),
             }
@@ -137,11 +158,20 @@ impl Datagrams {
         }
         let (target, server) = site.target(to);
         let name_server = server.map(|address| NameServer { address, asked: None });
-        let endpoint = call(target)?;
+        let socket = match site.is_published(to) {
+            true => site.workshop.unbound(to.ip(), SocketType::DGRAM)?,
+            false => socket(target.ip(), SocketType::DGRAM, None)?,
+        };
+        connect(&socket, &target)?;
+        let own = SocketAddr::try_from(getsockname(&socket)?)?;
+        let door = site.is_published(to).then_some(Door::Datagrams { to: own });
+        let endpoint = Endpoint::new(socket)?;
         let entry = self.flows.vacant_entry();
         let index = entry.key();
         site.watch(&endpoint, Source::Datagrams(index, Side::Far), EventFlags::IN)?;
-        entry.insert(Flow { endpoint, from, to, target, used: site.now(), name_server });
+        let (called, used) = (None, site.now());
+        entry.insert(Flow { endpoint, from, to, target, door, called, used, name_server });
+        door.into_iter().for_each(|door| site.order(Order::Open(door)));
         self.by_ends.insert((from, to), index);
         self.destinations[self.by_address[&to]].flows += 1;
         Ok(Some(index))
@@ -156,10 +186,10 @@ impl Datagrams {
         if let Some(server) = &mut flow.name_server {
             server.asked = None;
         }
-        let (from, near) = (flow.from, &self.destinations[self.by_address[&flow.to]].endpoint);
+        let near = &self.destinations[self.by_address[&flow.to]].endpoint;
         for train in inbox.trains() {
             // Datagrams that the link's end does not take are lost.
-            let _ = near.send(from, &train);
+            let _ = near.send((flow.called, flow.from), &train);
         }
     }
 
@@ -176,11 +206,12 @@ impl Datagrams {
             if !is_used {
                 by_ends.remove(&(flow.from, flow.to));
                 destinations[by_address[&flow.to]].flows -= 1;
+                flow.door.into_iter().for_each(|door| site.order(Order::Close(door)));
             }
             is_used
         });
         destinations.retain(|_, destination| {
-            if destination.flows > 0 {
+            if destination.flows > 0 || site.is_published(destination.to) {
                 return true;
             }
             // Datagrams that have already passed the gate still find the socket.
@@ -200,7 +231,7 @@ impl Flow {
         if let Some(server) = &mut self.name_server {
             server.asked = server.asked.or(Some(self.used));
         }
-        if let Err(why) = self.endpoint.send(self.target, train) {
+        if let Err(why) = self.endpoint.send((None, self.target), train) {
             self.has_failed(site, &why);
         }
     }
@@ -230,20 +261,13 @@ impl Flow {
     }
 }
 
-/// Reports to the sender that its datagram was lost.
+/// Reports to the sender that its datagram was lost; one outside is told nothing.
 fn refuse(site: &mut Site, from: SocketAddr, to: SocketAddr, why: &io::Error) {
-    if let Some(why) = reason(why) {
+    if let Some(why) = reason(why).filter(|_| !site.is_published(to)) {
         // The datagram is no longer known; the addresses and ports suffice for the sender's kernel.
         let sent = UdpDatagram::emit(from, to, Ecn::NotCapable, b"");
         site.refuse(&sent, why);
     }
-}
-
-/// A socket connected to `target`, in the network of this thread.
-fn call(target: SocketAddr) -> io::Result<Endpoint> {
-    let socket = socket(target.ip(), SocketType::DGRAM, None)?;
-    connect(&socket, &target)?;
-    Endpoint::new(socket)
 }
 
 /// Timeout of a silent flow: RFC 4787 section 4.3 for address translators.

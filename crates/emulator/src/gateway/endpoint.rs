@@ -2,7 +2,7 @@
 //! ECN field (RFC 3168 section 5) are kept, because QUIC needs them.
 
 use std::io::{self, IoSliceMut};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use noq_udp::{EcnCodepoint, RecvMeta, Transmit, UdpSockRef, UdpSocketState};
@@ -19,6 +19,8 @@ pub(super) struct Endpoint {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Train<'a> {
     pub(super) from: SocketAddr,
+    /// Which of the receiving socket's addresses it was sent to.
+    pub(super) to: Option<IpAddr>,
     ecn: Option<EcnCodepoint>,
     bytes: &'a [u8],
     /// The size of each datagram except the last.
@@ -43,6 +45,7 @@ impl Inbox {
         let buffers = self.memory.chunks(TRAIN_BYTES);
         self.meta[..self.count].iter().zip(buffers).map(|(meta, buffer)| Train {
             from: meta.addr,
+            to: meta.dst_ip,
             ecn: meta.ecn,
             bytes: &buffer[..meta.len],
             size: meta.stride.max(1),
@@ -81,16 +84,16 @@ impl Endpoint {
     ///
     /// # Errors
     /// As sendmsg(2), including errors of earlier datagrams.
-    pub(super) fn send(&self, to: SocketAddr, train: &Train<'_>) -> io::Result<()> {
+    pub(super) fn send(&self, ends: Ends, train: &Train<'_>) -> io::Result<()> {
         let Train { ecn, bytes, size, .. } = *train;
         if bytes.len() <= size {
-            return self.transmit(to, ecn, bytes, None);
+            return self.transmit(ends, ecn, bytes, None);
         }
-        match self.transmit(to, ecn, bytes, Some(size)) {
+        match self.transmit(ends, ecn, bytes, Some(size)) {
             Err(why) if why.kind() != io::ErrorKind::ConnectionRefused => {
                 // Datagrams that need fragments, and some interfaces, do not allow batches.
                 let mut each = bytes.chunks(size);
-                each.try_for_each(|contents| self.transmit(to, ecn, contents, None))
+                each.try_for_each(|contents| self.transmit(ends, ecn, contents, None))
             }
             result => result,
         }
@@ -98,12 +101,12 @@ impl Endpoint {
 
     fn transmit(
         &self,
-        destination: SocketAddr,
+        (src_ip, destination): Ends,
         ecn: Option<EcnCodepoint>,
         contents: &[u8],
         segment_size: Option<usize>,
     ) -> io::Result<()> {
-        let transmit = Transmit { destination, ecn, contents, segment_size, src_ip: None };
+        let transmit = Transmit { destination, ecn, contents, segment_size, src_ip };
         let try_send = || self.state.try_send(UdpSockRef::from(&self.socket), &transmit);
         match try_send() {
             Err(why) if why.kind() == io::ErrorKind::ConnectionRefused => {
@@ -116,6 +119,9 @@ impl Endpoint {
         }
     }
 }
+
+/// Where datagrams come from, if not from the socket's own address, and where they go.
+type Ends = (Option<IpAddr>, SocketAddr);
 
 impl AsFd for Endpoint {
     fn as_fd(&self) -> BorrowedFd<'_> {
@@ -160,8 +166,8 @@ mod tests {
         let (b, to) = endpoint();
         let bytes: Vec<u8> = (0..5_500_u32).map(|n| n as u8).collect();
         for ecn in [None, Some(EcnCodepoint::Ect0), Some(EcnCodepoint::Ce)] {
-            let train = Train { from, ecn, bytes: &bytes, size: 1_200 };
-            a.send(to, &train).unwrap();
+            let train = Train { from, to: None, ecn, bytes: &bytes, size: 1_200 };
+            a.send((None, to), &train).unwrap();
             let arrived = drain(&b, &mut Inbox::default());
             let expected: Vec<_> =
                 bytes.chunks(1_200).map(|datagram| (ecn, datagram.to_vec())).collect();
@@ -175,9 +181,9 @@ mod tests {
         let (b, to) = endpoint();
         drop(b);
         rustix::net::connect(&a.socket, &to).unwrap();
-        let train = Train { from, ecn: None, bytes: b"hello", size: 1_200 };
-        a.send(to, &train).unwrap();
-        let told = a.send(to, &train).unwrap_err();
+        let train = Train { from, to: None, ecn: None, bytes: b"hello", size: 1_200 };
+        a.send((None, to), &train).unwrap();
+        let told = a.send((None, to), &train).unwrap_err();
         assert_eq!(told.kind(), io::ErrorKind::ConnectionRefused);
     }
 }

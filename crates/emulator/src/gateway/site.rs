@@ -70,6 +70,11 @@ impl Site {
         }
     }
 
+    /// Whether `to` is behind a published port: what the command sends never passes the gate to there.
+    pub(super) fn is_published(&self, to: SocketAddr) -> bool {
+        self.addresses.are_inside(to.ip())
+    }
+
     /// Reports to the sender of `packet` why it did not arrive.
     pub(super) fn refuse(&mut self, packet: &Packet, why: Unreachable) {
         // For a port the host itself sends the message, for everything else a router.

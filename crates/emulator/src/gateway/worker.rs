@@ -54,9 +54,12 @@ impl Worker {
         Ok(Worker { site, knocks, bell, connections, datagrams, echoes })
     }
 
-    /// Forwards connections to the outer one of `ends` to the inner one, over the link.
-    pub(crate) fn publish(&mut self, ends: [SocketAddr; 2]) -> io::Result<()> {
-        self.connections.publish(&self.site, ends)
+    /// Forwards connections, or datagrams, to the outer one of `ends` to the inner one, over the link.
+    pub(crate) fn publish(&mut self, ends: [SocketAddr; 2], is_udp: bool) -> io::Result<()> {
+        match is_udp {
+            true => self.datagrams.publish(&self.site, ends),
+            false => self.connections.publish(&self.site, ends),
+        }
     }
 
     /// Runs on a separate thread until the gate is gone; the decisions reach the gate through
@@ -83,8 +86,7 @@ impl Worker {
             }
             for event in &events {
                 let source = Source::from_mark(event.data.u64());
-                let begins = matches!(source, Source::Bell | Source::Published(_));
-                if begins && std::mem::take(&mut is_fresh) {
+                if std::mem::take(&mut is_fresh) {
                     self.site.room = make_room();
                 }
                 if !self.attend(source, event.flags) {

@@ -43,11 +43,20 @@ pub struct Passage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach<'a> {
     /// Everything that this process can reach, from its own sockets: TCP, UDP and names. The outer
-    /// end's own addresses stand for this machine's loopback addresses. TCP connections to these
-    /// addresses of the current namespace go to the same ports of the inner end.
-    World(&'a [SocketAddr]),
+    /// end's own addresses stand for this machine's loopback addresses. What comes to these
+    /// addresses of the current namespace goes to the same ports of the inner end.
+    World(&'a [Published]),
     /// Only the outer end of the link.
     OuterEnd,
+}
+
+/// An address of this machine for a server inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Published {
+    /// Where clients outside reach the server.
+    pub address: SocketAddr,
+    /// Whether over UDP, not TCP.
+    pub is_udp: bool,
 }
 
 /// The statistics of a link.
@@ -237,10 +246,11 @@ fn way_out(
     gateway::open(outer, Addresses { own, inside }, clock)
 }
 
-fn publish(worker: &mut Worker, place: Place, all: &[SocketAddr]) -> Result<(), NamespaceError> {
-    all.iter().try_for_each(|&outside| {
+fn publish(worker: &mut Worker, place: Place, all: &[Published]) -> Result<(), NamespaceError> {
+    all.iter().try_for_each(|&Published { address: outside, is_udp }| {
         let (inner, _) = place.inner()[usize::from(outside.is_ipv6())];
-        worker.publish([outside, SocketAddr::new(inner, outside.port())]).map_err(|why| {
+        let ends = [outside, SocketAddr::new(inner, outside.port())];
+        worker.publish(ends, is_udp).map_err(|why| {
             let what = format!("cannot listen on {outside} for --publish; choose another port");
             NamespaceError::configure(what, why)
         })

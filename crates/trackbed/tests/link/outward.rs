@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read, Write as _};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::set_socket_linger;
 
@@ -38,6 +38,12 @@ pub fn tcp(local: SocketAddr) -> io::Result<(TcpListener, u16)> {
     let listener = TcpListener::bind(local)?;
     let port = listener.local_addr()?.port();
     Ok((listener, port))
+}
+
+fn udp(local: SocketAddr) -> io::Result<(UdpSocket, u16)> {
+    let socket = UdpSocket::bind(local)?;
+    let port = socket.local_addr()?.port();
+    Ok((socket, port))
 }
 
 /// The exit status and output of a role behind a link.
@@ -121,6 +127,32 @@ fn a_server_behind_a_link_is_reached_at_its_published_port() {
         assert_eq!(answered, digest(&mut &pattern(2, BYTES)[..]).unwrap());
         let received = digest(&mut &pattern(1, BYTES)[..]).unwrap();
         assert_eq!(line(&server.join().unwrap(), "received"), format!("{received:x}"));
+    }
+}
+
+#[test]
+#[ignore = "thorough: real time"]
+fn datagrams_to_a_published_port_are_answered_from_the_address_that_they_were_sent_to() {
+    for (user, socket, _) in everywhere(udp) {
+        let local = socket.local_addr().unwrap();
+        drop(socket);
+        let any = SocketAddr::new(unspecified(local.ip()), local.port());
+        let (port, role) = (format!("{any}/udp"), play(&format!("return {any}")));
+        let words = ["link", "--publish", &port, "--delay", "20ms", "--", "sh", "-c", &role];
+        let mut child = trackbed(user, &words).stdout(Stdio::null()).spawn().unwrap();
+        let other = if local.is_ipv4() { [127, 0, 0, 2].into() } else { local.ip() };
+        let client = UdpSocket::bind((unspecified(local.ip()), 0)).unwrap();
+        client.connect((other, local.port())).unwrap();
+        client.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
+        // Until the server listens they are lost.
+        let mut begun = Instant::now();
+        while client.send(b"hello").is_err() || client.recv(&mut [0; 9]).ok() != Some(5) {
+            assert_eq!(child.try_wait().unwrap(), None, "the link has failed");
+            begun = Instant::now();
+        }
+        assert!(begun.elapsed() >= Duration::from_millis(40), "{:?}", begun.elapsed());
+        assert_eq!(guests::datagrams(local), "all came back");
+        kill(child);
     }
 }
 
@@ -219,11 +251,6 @@ fn connections_beyond_the_limit_wait_and_are_told_of_once() {
 #[test]
 #[ignore = "thorough: real time"]
 fn datagrams_come_back_whole_and_in_order() {
-    let udp = |local| {
-        let socket = UdpSocket::bind(local)?;
-        let port = socket.local_addr()?.port();
-        Ok((socket, port))
-    };
     for (user, socket, address) in everywhere(udp) {
         let echo = socket.try_clone().unwrap();
         echo.set_read_timeout(Some(Duration::from_secs(20))).unwrap();

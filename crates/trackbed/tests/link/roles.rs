@@ -18,7 +18,8 @@ fn a_role_is_played() {
     let Ok(role) = env::var("TRACKBED_ROLE") else { return };
     let words: Vec<&str> = role.split(' ').collect();
     match words[..] {
-        ["echo", address] => echo(address.parse().unwrap()),
+        ["echo", address] => echo(SocketAddr::new(address.parse().unwrap(), PORT)),
+        ["return", address] => echo(address.parse().unwrap()),
         ["count", address, idle_ms] => count(address.parse().unwrap(), idle_ms.parse().unwrap()),
         ["ping", address, count] => ping(address.parse().unwrap(), count.parse().unwrap()),
         ["flood", address, count, bytes] => {
@@ -39,7 +40,7 @@ fn a_role_is_played() {
         }
         ["connect", address] => guests::connect(address.parse().unwrap()),
         ["abort", address] => guests::abort(address.parse().unwrap()),
-        ["datagrams", address] => guests::datagrams(address.parse().unwrap()),
+        ["datagrams", address] => println!("{}", guests::datagrams(address.parse().unwrap())),
         ["leave", address, bytes] => {
             guests::leave(address.parse().unwrap(), bytes.parse().unwrap());
         }
@@ -47,9 +48,9 @@ fn a_role_is_played() {
     }
 }
 
-fn echo(address: IpAddr) {
-    let socket = UdpSocket::bind(SocketAddr::new(address, PORT)).unwrap();
-    let mut buffer = [0; 2_000];
+fn echo(address: SocketAddr) {
+    let socket = UdpSocket::bind(address).unwrap();
+    let mut buffer = [0; 65_536];
     loop {
         let (length, from) = socket.recv_from(&mut buffer).unwrap();
         socket.send_to(&buffer[..length], from).unwrap();

@@ -5,15 +5,19 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
+use trackbed_emulator::passage::Published;
 use trackbed_scenario::Override;
 
 use super::changes::TimedSetting;
 
-/// A port of this machine, or an address with a port.
-fn published(text: &str) -> Result<SocketAddr, &'static str> {
-    let port = text.parse().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-    let address = port.ok().or_else(|| text.parse().ok()).filter(|it| it.port() != 0);
-    address.ok_or("write a port, 8080, or an address and a port, 0.0.0.0:8080")
+/// A port of this machine, or an address with a port, and the protocol, if it is not TCP.
+fn published(text: &str) -> Result<Published, &'static str> {
+    let udp = text.strip_suffix("/udp");
+    let place = udp.or_else(|| text.strip_suffix("/tcp")).unwrap_or(text);
+    let port = place.parse().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let address = port.ok().or_else(|| place.parse().ok()).filter(|it| it.port() != 0);
+    let why = "write a port, 8080, or an address and a port, 0.0.0.0:8080; for UDP 4433/udp";
+    Ok(Published { address: address.ok_or(why)?, is_udp: udp.is_some() })
 }
 
 #[derive(Debug, Args)]
@@ -50,9 +54,9 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     pub control: Option<PathBuf>,
     /// Accept TCP connections at PORT of 127.0.0.1, or at ADDRESS:PORT, for a server that the command runs at the
-    /// same port of the link's address; may be given several times
+    /// same port of the link's address; with /udp behind it, datagrams; may be given several times
     #[arg(long, value_name = "PORT", value_parser = published, conflicts_with = "isolated")]
-    pub publish: Vec<SocketAddr>,
+    pub publish: Vec<Published>,
     /// Let the command reach only the other end of the link, not the network outside
     #[arg(long)]
     pub isolated: bool,
