@@ -78,16 +78,6 @@ pub fn address(host: &str, port: u16) -> SocketAddr {
     SocketAddr::new(host.parse().unwrap(), port)
 }
 
-/// Runs the measurements of a benchmark that the command line names, or all.
-pub fn measure(all: &[(&str, fn())]) {
-    let chosen: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
-    for (name, measure) in all {
-        if chosen.is_empty() || chosen.iter().any(|c| c == name) {
-            measure();
-        }
-    }
-}
-
 /// Runs `main` in a world without hosts.
 pub fn run_alone<T: Send, F: Future<Output = T>>(main: impl FnOnce() -> F + Send) -> T {
     let network = NetworkBuilder::new().build().unwrap();
