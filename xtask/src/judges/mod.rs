@@ -68,13 +68,13 @@ const JUDGES: [Judge; 7] = [
         name: "s2n-quic's server",
         about: "Trackbed's client: QUIC",
         program: "trackbed-s2n-quic",
-        version: "grep -A 1 '\"s2n-quic\"' contrib/stacks/rust/Cargo.lock | cut -d '\"' -f 2 | xargs",
+        version: "grep -A 1 'name = \"s2n-quic\"' contrib/stacks/rust/Cargo.lock | cut -d '\"' -f 2 | xargs",
         ..SERVER
     },
     Judge {
         name: "quiche's server",
         program: "trackbed-quiche",
-        version: "grep -A 1 '\"quiche\"' contrib/stacks/rust/Cargo.lock | cut -d '\"' -f 2 | xargs",
+        version: "grep -A 1 'name = \"quiche\"' contrib/stacks/rust/Cargo.lock | cut -d '\"' -f 2 | xargs",
         ..SERVER
     },
 ];
