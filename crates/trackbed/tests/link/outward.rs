@@ -140,7 +140,7 @@ fn datagrams_to_a_published_port_are_answered_from_the_address_that_they_were_se
         let (port, role) = (format!("{any}/udp"), play(&format!("return {any}")));
         let words = ["link", "--publish", &port, "--delay", "20ms", "--", "sh", "-c", &role];
         let mut child = trackbed(user, &words).stdout(Stdio::null()).spawn().unwrap();
-        let other = if local.is_ipv4() { [127, 0, 0, 2].into() } else { local.ip() };
+        let other = if local.is_ipv4() { Ipv4Addr::new(127, 0, 0, 2).into() } else { local.ip() };
         let client = UdpSocket::bind((unspecified(local.ip()), 0)).unwrap();
         client.connect((other, local.port())).unwrap();
         client.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
