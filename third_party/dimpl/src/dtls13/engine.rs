@@ -127,6 +127,9 @@ pub struct Engine {
     /// Set when we detect gaps or partial flights during handshake.
     handshake_ack_deadline: Option<Instant>,
 
+    /// The highest record number of the last handshake ACK.
+    handshake_acked: Option<u64>,
+
     /// When true, the next record must start a fresh datagram instead of
     /// appending to the current last buffer in queue_tx.
     datagram_sealed: bool,
@@ -244,6 +247,7 @@ impl Engine {
             hs_replay: ReplayWindow::new(),
             received_record_numbers: ArrayVec::new(),
             handshake_ack_deadline: None,
+            handshake_acked: None,
             datagram_sealed: false,
             flight_saved_records: ArrayVec::new(),
             timers,
@@ -1603,6 +1607,13 @@ impl Engine {
             return;
         }
 
+        // One ACK for what has arrived: while nothing else does, the gap remains, and
+        // the peer would get ACKs without end.
+        let newest = self.received_handshake_records().map(|(_, seq)| seq).max();
+        if newest <= self.handshake_acked {
+            return;
+        }
+
         // If we detect a gap (missing fragments/messages), send ACK immediately.
         // Otherwise, use RTO/4 delay to allow piggybacking on the next flight.
         let delay = if self.has_gap_in_incoming_handshake() {
@@ -1624,18 +1635,11 @@ impl Engine {
             return Ok(());
         }
 
-        // Collect record numbers for epoch-2 handshake records we have received.
         let mut record_numbers = ArrayVec::<(u64, u64), 32>::new();
-        for incoming in self.queue_rx.iter() {
-            for r in incoming.records().iter() {
-                if r.record().sequence.epoch == 2
-                    && r.record().content_type == ContentType::Handshake
-                {
-                    let seq = r.record().sequence;
-                    let _ = record_numbers.try_push((seq.epoch as u64, seq.sequence_number));
-                }
-            }
+        for number in self.received_handshake_records() {
+            let _ = record_numbers.try_push(number);
         }
+        self.handshake_acked = self.received_handshake_records().map(|(_, seq)| seq).max();
 
         self.handshake_ack_deadline = None;
 
@@ -1644,6 +1648,15 @@ impl Engine {
         }
 
         self.send_handshake_ack_epoch2(&record_numbers)
+    }
+
+    /// The record numbers of the epoch-2 handshake records we have received.
+    fn received_handshake_records(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let records = self.queue_rx.iter().flat_map(|i| i.records().iter());
+        let records = records.map(|r| r.record());
+        records
+            .filter(|r| r.sequence.epoch == 2 && r.content_type == ContentType::Handshake)
+            .map(|r| (r.sequence.epoch as u64, r.sequence.sequence_number))
     }
 
     /// Send a handshake ACK on epoch 2 listing received epoch-2 record numbers.
