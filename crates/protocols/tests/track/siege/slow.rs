@@ -84,7 +84,8 @@ fn an_idle_connection_over_quic_holds_little() {
         }
         let (name, each) = (ground.protocol.name(), (memory[40] - memory[0]) / 40);
         let is_quic = ["quic", "mpquic", "http3"].contains(&name);
-        assert!(each < 64_000 || !is_quic, "{name}: {each} bytes in both ends");
+        let most = if name == "http3" { 80_000 } else { 64_000 };
+        assert!(each < most || !is_quic, "{name}: {each} bytes in both ends");
         // Nor is a body copied that waits for its turn: a window of 256 KiB.
         let _begun = idle[0].exchange(Request::new(ENDLESS, body::empty())).await.unwrap();
         let more = held() - memory[40];
