@@ -1,7 +1,7 @@
 //! Writing `runs.jsonl`: each result is appended as a line at once.
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io::{self, Seek as _, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::Arc;
@@ -69,10 +69,14 @@ impl RunLog {
 
     /// Stores a result immediately.
     pub fn append(&mut self, run: &RunResult) -> io::Result<()> {
-        let mut line = serde_json::to_vec(run)?;
-        line.push(b'\n');
-        (&*self.file).write_all(&line)?;
-        self.runs.note(run, line.len());
+        // In pieces: a run of millions of messages is a line of many megabytes.
+        let mut line = io::BufWriter::new(&*self.file);
+        serde_json::to_writer(&mut line, run)?;
+        line.write_all(b"\n")?;
+        line.flush()?;
+        drop(line);
+        let end = (&*self.file).stream_position()?;
+        self.runs.note(run, usize::try_from(end - self.runs.end()).unwrap_or(usize::MAX));
         Ok(())
     }
 

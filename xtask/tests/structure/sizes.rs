@@ -22,7 +22,7 @@ const VENDORED_LINES_MAX: usize = 74_000;
 const SOURCE_LINES_MAX: usize = 16_000;
 
 /// `lab` joins the others, so that what has no room of its own gathers there.
-const LAB_LINES_MAX: usize = 9_000;
+const LAB_LINES_MAX: usize = 9_200;
 
 #[test]
 fn the_workspace_does_not_grow() {

