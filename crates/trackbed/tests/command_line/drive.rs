@@ -135,6 +135,7 @@ fn logs_that_make_no_drive_are_refused_with_the_line_or_the_remedy() {
 /// A log is averaged while it is read: to and fro at 80 m/s past a station every 1,500 m, for 14 hours.
 #[test]
 #[ignore = "thorough: minutes"]
+#[expect(clippy::zombie_processes, reason = "it is reaped together with its usage")]
 fn ten_million_lines_of_a_log_take_at_most_200_mb() {
     let scratch = Scratch::new();
     let mut log = BufWriter::new(File::create(scratch.path("A.csv")).unwrap());
