@@ -132,6 +132,7 @@ fn a_server_behind_a_link_is_reached_at_its_published_port() {
 
 #[test]
 #[ignore = "thorough: real time"]
+#[expect(clippy::disallowed_methods, reason = "the link runs in real time")]
 fn datagrams_to_a_published_port_are_answered_from_the_address_that_they_were_sent_to() {
     for (user, socket, _) in everywhere(udp) {
         let local = socket.local_addr().unwrap();
