@@ -28,9 +28,9 @@ pub(super) fn sentence(section: &Section<'_>) -> Option<String> {
     let list = |title: &str, cells: &[&CellResult]| {
         let text = |cell: &&CellResult| {
             let mark = if cell.is_extrapolated { " (extrapolated)" } else { "" };
-            let name = names.cell(cell, cells) + mark;
+            let name = names.cell(cell, cells);
             let name = if name.is_empty() { name } else { format!("{name}: ") };
-            Some(format!("{name}{}", outcome(cell)?))
+            Some(format!("{name}{}{mark}", outcome(cell)?))
         };
         let mut texts: Vec<String> = cells.iter().filter_map(text).collect();
         let others = texts.len().saturating_sub(SHOWN_MAX);

@@ -403,9 +403,10 @@ fn a_unit_keeps_up_or_does_not() {
         unit(0.7, "cached", 0.0, [0.6, 1.1]),
         unit(0.7, "always", 0.312, [9.0, 40.0]),
     ];
+    let one = CellResult { is_extrapolated: true, ..cells[0].clone() };
     assert_eq!(
-        texts(&cells[..1], &[]),
-        ["Enough for 320 vehicles: 42 % of 4 cores, p95 0.6100 ms."]
+        texts(&[one], &[]),
+        ["Enough for 320 vehicles: 42 % of 4 cores, p95 0.6100 ms (extrapolated)."]
     );
     let expected = "Enough for 320 vehicles: 0 % used elsewhere: 42 % of 4 cores, p95 0.6100 ms; 30 % used elsewhere: \
                     42 % of 4 cores, p95 1.100 ms. Not enough for 320 vehicles: 30 % used elsewhere, each \
