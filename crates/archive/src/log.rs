@@ -71,10 +71,11 @@ impl RunLog {
     pub fn append(&mut self, run: &RunResult) -> io::Result<()> {
         // In pieces: a run of millions of messages is a line of many megabytes.
         let mut line = io::BufWriter::new(&*self.file);
-        serde_json::to_writer(&mut line, run)?;
-        line.write_all(b"\n")?;
-        line.flush()?;
-        drop(line);
+        let written = serde_json::to_writer(&mut line, run).map_err(io::Error::from);
+        let written = written.and_then(|()| line.write_all(b"\n")).and_then(|()| line.flush());
+        // What could not be written is not tried again.
+        drop(line.into_parts());
+        written?;
         let end = (&*self.file).stream_position()?;
         self.runs.note(run, usize::try_from(end - self.runs.end()).unwrap_or(usize::MAX));
         Ok(())
