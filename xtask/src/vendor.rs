@@ -1,9 +1,10 @@
-//! The engines in `third_party`: the published crate, changed by `trackbed.patch`, trimmed to what
-//! compiles here. Each folder's `vendor.toml` says which crate and what else is left out.
+//! The engines in `third_party`: the published crate, changed by `patches/*.patch` in the order of
+//! their names, trimmed to what compiles here. `vendor.toml` names the crate and what to leave out.
 //!
-//! To change an engine: run `cargo xtask vendor`, edit `target/vendor/NAME/b`, run
-//! `git diff --no-index --no-prefix a b > ../../../third_party/NAME/trackbed.patch` in
-//! `target/vendor/NAME`, and run `cargo xtask vendor` again. `b` has the crate's own tests.
+//! To change an engine, add an empty patch, or rename those behind the one to change so that they
+//! do not end in `.patch`. Run `cargo xtask vendor`, and edit `target/vendor/NAME/b`, which has the
+//! crate's own tests. What `git diff --no-index --no-prefix a b` prints in `target/vendor/NAME` is
+//! the last patch: put it below its words. Rename the others back, and run `cargo xtask vendor`.
 
 mod trim;
 
@@ -20,7 +21,7 @@ use crate::files::{fresh, read, told};
 const THIRD_PARTY: &str = "third_party";
 
 /// The files in an engine's folder that this command does not generate.
-const OURS: [&str; 3] = ["CHANGES.md", "trackbed.patch", "vendor.toml"];
+const OURS: [&str; 3] = ["CHANGES.md", "patches", "vendor.toml"];
 
 /// An engine's `vendor.toml`.
 #[derive(Deserialize)]
@@ -74,26 +75,26 @@ pub fn run(mode: Mode) -> Result<(), String> {
     Ok(())
 }
 
-/// Makes one engine below `target/vendor`, and returns its path.
+/// Makes one engine below `target/vendor`, and returns its path. `a` lacks the last patch.
 fn make(root: &Path, name: &str, folder: &Path) -> Result<PathBuf, String> {
     let text = read(folder.join("vendor.toml"))?;
     let origin: Origin = toml::from_str(&text).map_err(told(name))?;
     let place = root.join("target/vendor").join(name);
-    let [a, b, made] = ["a", "b", "made"].map(|folder| place.join(folder));
-    for folder in [&a, &b, &made] {
-        fresh(folder)?;
-    }
     let archive = archive(&place, name, &origin)?;
-    for folder in [&a, &b, &made] {
+    let entries = fs::read_dir(folder.join("patches")).map_err(told(name))?;
+    let mut patches: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    patches.retain(|path| path.extension().is_some_and(|end| end == "patch"));
+    patches.sort();
+    let [a, b, made] = ["a", "b", "made"].map(|folder| place.join(folder));
+    for (folder, left_out) in [(&a, 1), (&b, 0), (&made, 0)] {
+        fresh(folder)?;
         let mut tar = Command::new("tar");
-        printed(
-            tar.args(["-xz", "--strip-components=1", "-C"]).arg(folder).arg("-f").arg(&archive),
-        )?;
-    }
-    for folder in [&b, &made] {
-        let mut patch = Command::new("patch");
-        patch.args(["-s", "-p1", "--fuzz=0", "--no-backup-if-mismatch", "-d"]).arg(folder);
-        printed(patch.arg("-i").arg(root.join(THIRD_PARTY).join(name).join("trackbed.patch")))?;
+        printed(tar.arg("-xzf").arg(&archive).arg("--strip-components=1").arg("-C").arg(folder))?;
+        for file in patches.iter().take(patches.len().saturating_sub(left_out)) {
+            let mut patch = Command::new("patch");
+            patch.args(["-s", "-p1", "--fuzz=0", "--no-backup-if-mismatch", "-d"]).arg(folder);
+            printed(patch.arg("-i").arg(file)).map_err(told(file.display()))?;
+        }
     }
     trim::crate_in(&made, &origin.without).map_err(told(name))?;
     Ok(made)
@@ -110,17 +111,15 @@ fn archive(place: &Path, name: &str, origin: &Origin) -> Result<PathBuf, String>
         Some(archive) => archive,
         None => {
             let address = format!("https://static.crates.io/crates/{name}/{file}");
-            printed(Command::new("curl").args(["-sSfL", "-o"]).arg(&kept).arg(address))?;
+            let mut curl = Command::new("curl");
+            printed(curl.args(["--create-dirs", "-sSfLo"]).arg(&kept).arg(address))?;
             kept
         }
     };
     let sum = printed(Command::new("sha256sum").arg("-b").arg(&archive))?;
-    if sum.split_whitespace().next() != Some(&origin.sha256) {
-        return Err(format!(
-            "{}: expected SHA-256 {}, got {sum}",
-            archive.display(),
-            origin.sha256
-        ));
+    let expected = &origin.sha256;
+    if sum.split_whitespace().next() != Some(expected) {
+        return Err(format!("{}: expected SHA-256 {expected}, got {sum}", archive.display()));
     }
     Ok(archive)
 }

@@ -160,7 +160,7 @@ impl Crates {
         match self.checksums.get(&key) {
             Some(sum) => component["hashes"] = json!([{ "alg": "SHA-256", "content": sum }]),
             None if package.is_changed() => {
-                let notes = format!("changed by third_party/{}/trackbed.patch", package.name);
+                let notes = format!("changed by third_party/{}/patches", package.name);
                 component["pedigree"] = json!({ "notes": notes });
             }
             None => {}
