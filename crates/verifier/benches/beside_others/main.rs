@@ -13,10 +13,7 @@ use trackbed_verifier::engine::thread_cpu_nanos;
 use trackbed_verifier::others::{OpenSsl, OpenSslKey};
 use trackbed_verifier::{Digest, Item, Key, KeyTable, Path, PublicKey, Signature, Verifier};
 
-const KEYS: usize = 320;
-const MESSAGES: usize = 640;
 const MESSAGE_LEN: usize = 300;
-const ROUNDS: usize = 21;
 const PATHS: [Path; 2] = [Path::Portable, Path::Ifma];
 const BATCHES: [usize; 7] = [1, 2, 4, 8, 16, 32, 128];
 
@@ -37,9 +34,12 @@ struct Subject<'a> {
 }
 
 fn main() {
+    // Keys, messages and rounds: few are enough where instructions are counted.
+    let sizes = std::env::var("TRACKBED_BENCH").unwrap_or("320 640 21".into());
+    let sizes: Vec<usize> = sizes.split(' ').map(|size| size.parse().expect("a number")).collect();
     let mut random = fastrand::Rng::with_seed(1);
-    let keys: Vec<SigningKey> = (0..KEYS).map(|_| signing_key(&mut random)).collect();
-    let signed: Vec<Signed> = (0..MESSAGES).map(|_| sign(&keys, &mut random)).collect();
+    let keys: Vec<SigningKey> = (0..sizes[0]).map(|_| signing_key(&mut random)).collect();
+    let signed: Vec<Signed> = (0..sizes[1]).map(|_| sign(&keys, &mut random)).collect();
     let sec1: Vec<Vec<u8>> = keys.iter().map(encode).collect();
     let publics: Vec<PublicKey> =
         sec1.iter().map(|key| PublicKey::from_sec1(key).expect("a key")).collect();
@@ -52,9 +52,7 @@ fn main() {
     let read =
         |openssl: &OpenSsl| sec1.iter().map(|key| openssl.key(key).expect("a key")).collect();
     let openssl_keys: Vec<OpenSslKey> = openssl.as_ref().map(read).unwrap_or_default();
-
     let crypto_mb = CryptoMb::open();
-
     let mut subjects = Vec::new();
     add_others(&mut subjects, &signed, &sec1, &openssl_keys);
     add_crypto_mb(&mut subjects, &signed, &sec1, crypto_mb.as_ref());
@@ -74,7 +72,7 @@ fn main() {
         let mut number = 0..;
         subjects.retain(|subject| number.next() == Some(0) || subject.name.contains(&wanted));
     }
-    for round in 0..=ROUNDS {
+    for round in 0..=sizes[2] {
         for subject in &mut subjects {
             let begin = thread_cpu_nanos();
             (subject.run)();
@@ -84,7 +82,7 @@ fn main() {
             }
         }
     }
-    print(&subjects);
+    print(&subjects, keys.len());
 }
 
 fn add_others<'a>(
@@ -130,7 +128,7 @@ fn add_crypto_mb<'a>(
         };
         crypto_mb.verify(&std::array::from_fn(job))
     };
-    assert!(MESSAGES.is_multiple_of(CryptoMb::LANES));
+    assert!(signed.len().is_multiple_of(CryptoMb::LANES));
     let name = "crypto_mb, 8 at a time";
     subjects.push(Subject::new(name, signed.len(), move || {
         for signed in signed.chunks(CryptoMb::LANES) {
@@ -172,8 +170,9 @@ fn add_ours<'a>(
 fn add_tables<'a>(subjects: &mut Vec<Subject<'a>>, keys: &'a [PublicKey]) {
     for path in PATHS.into_iter().filter(|path| path.is_available()) {
         let name = format!("a key's table, {}", path.name());
-        subjects.push(Subject::new(&name, 20, move || {
-            for key in &keys[..20] {
+        let keys = &keys[..keys.len().min(20)];
+        subjects.push(Subject::new(&name, keys.len(), move || {
+            for key in keys {
                 std::hint::black_box(KeyTable::new(key, path));
             }
         }));
@@ -191,8 +190,8 @@ impl<'a> Subject<'a> {
     }
 }
 
-fn print(subjects: &[Subject<'_>]) {
-    println!("{KEYS} keys, {MESSAGE_LEN} B, a table takes {} B", KeyTable::BYTES);
+fn print(subjects: &[Subject<'_>], keys: usize) {
+    println!("{keys} keys, {MESSAGE_LEN} B, a table takes {} B", KeyTable::BYTES);
     println!("{:36} {:>9} {:>10} {:>18}", "", "us", "x AWS-LC", "quartiles");
     for subject in subjects {
         let ratios = subjects[0].micros().zip(subject.micros()).map(|(aws, own)| aws / own);
