@@ -17,6 +17,7 @@ use crate::config::{
 };
 use crate::congestion::{CongestionOf, congestion};
 use crate::quic_transport::quic_schedulers;
+use crate::tls_settings::client_auth;
 pub use crate::tls_settings::{tls, tls_of_server};
 
 /// The scheduler of Multipath TCP that every stack has.
@@ -32,6 +33,11 @@ pub fn security() -> Vec<Parameter> {
         Parameter::with_default("handshake", Kind::Choice(Handshake::NAMES), "new", HANDSHAKE),
         Parameter::optional("cipher", Kind::Choice(CipherSuite::NAMES), CIPHER),
     ]
+}
+
+/// Everything of DTLS.
+pub fn dtls() -> Vec<Parameter> {
+    [security(), vec![client_auth()]].concat()
 }
 
 /// Everything below TLS over TCP.

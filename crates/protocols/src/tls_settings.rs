@@ -24,8 +24,6 @@ pub fn tls_of_server() -> Vec<Parameter> {
     const STAPLE: &str = "TLS: the length of a stapled OCSP response of random bytes";
     const SCT: &str = "TLS: the length of the signed certificate timestamps in the server's certificate, random bytes; two take 240 B";
     const ZLIB: &str = "TLS 1.3: compress certificates by zlib (RFC 8879); default: false";
-    const CLIENT: &str =
-        "TLS: the client has a chain of the same kinds, and the server demands it; default: false";
     vec![
         Parameter::optional("server-key-exchange", Kind::Text, GROUPS),
         Parameter::optional("chain", Kind::Text, CHAIN),
@@ -33,8 +31,15 @@ pub fn tls_of_server() -> Vec<Parameter> {
         Parameter::optional("staple", Kind::Size, STAPLE),
         Parameter::optional("sct", Kind::Size, SCT),
         Parameter::optional("certificate-compression", Kind::Flag, ZLIB),
-        Parameter::optional("client-auth", Kind::Flag, CLIENT),
+        client_auth(),
     ]
+}
+
+/// TLS and DTLS.
+pub(crate) fn client_auth() -> Parameter {
+    const CLIENT: &str =
+        "TLS: the client has a chain of the same kinds, and the server demands it; default: false";
+    Parameter::optional("client-auth", Kind::Flag, CLIENT)
 }
 
 impl TlsSettings {

@@ -50,7 +50,7 @@ use trackbed_substrate::Host;
 use crate::config::{ClientConfig, ServerConfig, TransportParameters};
 use crate::datagrams::require_udp;
 use crate::dtls_transport::DtlsEnd;
-use crate::parameters::{cookie, over_coap, security};
+use crate::parameters::{cookie, dtls, over_coap};
 use crate::protocol::{Protocol, ServerHandle, tls_round_trips};
 
 pub(crate) struct Coap {
@@ -73,7 +73,7 @@ impl Protocol for Coap {
     }
 
     fn parameters(&self) -> Vec<Parameter> {
-        if self.is_encrypted { [security(), over_coap(), cookie()].concat() } else { over_coap() }
+        if self.is_encrypted { [dtls(), over_coap(), cookie()].concat() } else { over_coap() }
     }
 
     /// One more for the cookie of DTLS (RFC 6347 section 4.2.1), which a server of DTLS 1.3 requests

@@ -13,9 +13,8 @@ use trackbed_core::Time;
 use trackbed_substrate::{from_std_instant, now, to_std_instant};
 
 use super::hello::chosen_suite;
-use super::meaning;
+use super::{Peer, meaning};
 use crate::alarm::Alarm;
-use crate::config::Trust;
 use crate::datagrams::Channel;
 use crate::tls::Randomness;
 
@@ -29,8 +28,7 @@ struct State {
     protocol: &'static str,
     dtls: Dtls,
     randomness: Randomness,
-    /// The expected server; `None` at the server's end.
-    trust: Option<Trust>,
+    peer: Peer,
     is_trusted: bool,
     connected: bool,
     /// The number of the cipher suite in the last ServerHello of the handshake.
@@ -49,7 +47,7 @@ impl DtlsChannel {
         protocol: &'static str,
         dtls: Dtls,
         below: Rc<dyn Channel>,
-        trust: Option<Trust>,
+        peer: Peer,
         randomness: &Randomness,
     ) -> DtlsChannel {
         let buffer = vec![0; below.room().max(BUFFER_LEN)];
@@ -57,8 +55,8 @@ impl DtlsChannel {
             protocol,
             dtls,
             randomness: randomness.clone(),
-            is_trusted: trust.is_none(),
-            trust,
+            is_trusted: matches!(peer, Peer::AnyClient),
+            peer,
             connected: false,
             suite: None,
             incoming: VecDeque::new(),
@@ -206,6 +204,7 @@ impl State {
 
     fn drain(&mut self) {
         let mut buffer = std::mem::take(&mut self.buffer);
+        let mut refused = None;
         while self.end.is_none() || self.connected {
             match self.dtls.poll_output(&mut buffer) {
                 Output::Packet(record) => {
@@ -213,16 +212,12 @@ impl State {
                     self.outgoing.push_back(record.to_vec());
                 }
                 Output::BufferTooSmall { needed } => buffer.resize(needed, 0),
-                Output::PeerCert(certificate)
-                    if self.trust.as_ref().is_none_or(|trust| trust.as_der() == certificate) =>
-                {
-                    self.is_trusted = true;
-                }
-                Output::PeerCert(_) => {
-                    self.fail(self.lasting("the server's certificate is not the trusted one"));
-                }
+                Output::PeerCert(certificate) => match self.peer.is(certificate) {
+                    true => self.is_trusted = true,
+                    false => refused = Some("'s certificate is not the trusted one"),
+                },
                 Output::Connected if !self.is_trusted => {
-                    self.fail(self.lasting("the server sent no certificate"));
+                    refused.get_or_insert(" sent no certificate");
                 }
                 Output::Connected => self.connected = true,
                 Output::ApplicationData(data) => {
@@ -240,6 +235,14 @@ impl State {
                 _ => {}
             }
         }
+        if let Some(why) = refused {
+            // A peer that believes itself connected learns of it.
+            let _no_keys = self.dtls.close();
+            while let Output::Packet(record) = self.dtls.poll_output(&mut buffer) {
+                self.outgoing.push_back(record.to_vec());
+            }
+            self.fail(self.lasting(&format!("the {}{why}", self.peer.role())));
+        }
         self.buffer = buffer;
     }
 
@@ -253,7 +256,7 @@ impl State {
             let reason = "the peer does not answer";
             return self.fail(Error::transient(self.protocol, Step::Handshake, reason));
         }
-        if !self.connected && self.trust.is_none() {
+        if !self.connected && !matches!(self.peer, Peer::Server(_)) {
             self.outgoing.push_back(HANDSHAKE_FAILURE.to_vec());
         }
         let reason = error.to_string();

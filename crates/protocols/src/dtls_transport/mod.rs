@@ -18,12 +18,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use dimpl::crypto::{Dtls12CipherSuite, Dtls13CipherSuite};
 use dimpl::{Config, Dtls, DtlsCertificate, NamedGroup};
+use rustls::server::danger::ClientCertVerifier;
+use rustls::time_provider::TimeProvider;
 use trackbed_connection::{CipherSuite, Error, KeyExchange, Result, Step, TlsVersion};
 use trackbed_substrate::{Entropy, now, to_std_instant};
 
 use crate::config::{Chain, ClientConfig, ServerConfig, TlsParameters, Trust};
 use crate::datagrams::Channel;
-use crate::tls::{Identity, Randomness};
+use crate::tls::{Identity, Randomness, trusted_clients};
 pub(crate) use channel::DtlsChannel;
 pub(crate) use gate::{Admission, Gate, Greeting};
 use provider::provider;
@@ -37,6 +39,8 @@ pub(crate) struct DtlsEnd {
     groups: Vec<NamedGroup>,
     randomness: Randomness,
     patience: Option<Duration>,
+    /// Who a server's clients must be.
+    clients: Peer,
     /// The engine's configurations: creating one makes it test all of its cryptography.
     ready: Rc<RefCell<Configs>>,
 }
@@ -44,13 +48,39 @@ pub(crate) struct DtlsEnd {
 /// By the longest datagram, and whether they ask for a cookie.
 type Configs = BTreeMap<(usize, bool), Arc<Config>>;
 
+/// Who the other end must be.
+#[derive(Clone)]
+enum Peer {
+    /// The server with this certificate.
+    Server(Trust),
+    /// A client whose certificate this accepts.
+    Client(Arc<dyn ClientCertVerifier>, Arc<dyn TimeProvider>),
+    AnyClient,
+}
+
+impl Peer {
+    fn is(&self, certificate: &[u8]) -> bool {
+        match self {
+            Peer::Server(trust) => trust.as_der() == certificate,
+            Peer::Client(trusted, clock) => clock.current_time().is_some_and(|now| {
+                trusted.verify_client_cert(&certificate.into(), &[], now).is_ok()
+            }),
+            Peer::AnyClient => true,
+        }
+    }
+
+    fn role(&self) -> &'static str {
+        if matches!(self, Peer::Server(_)) { "server" } else { "client" }
+    }
+}
+
 impl DtlsEnd {
     fn new(
         protocol: &'static str,
         entropy: Entropy,
         tls: &TlsParameters,
         known: &[TlsVersion],
-        patience: Option<Duration>,
+        (patience, is_client): (Option<Duration>, bool),
     ) -> Result<(Self, Trust)> {
         let versions = tls.usable_versions(protocol, known)?;
         let groups = tls.key_exchanges.iter().map(|&group| named(group));
@@ -58,12 +88,23 @@ impl DtlsEnd {
         let groups = groups.collect::<Option<_>>();
         let groups = groups.ok_or_else(|| Error::unsupported(protocol, advice))?;
         let randomness = Randomness::new(entropy);
-        let identity = Identity::server(&randomness, &Chain::default())
-            .map_err(|reason| Error::lasting(protocol, Step::Handshake, reason))?;
-        let certificate = DtlsCertificate {
-            certificate: identity.trust.as_der().to_vec(),
-            private_key: identity.pkcs8,
+        let failed = |reason| Error::lasting(protocol, Step::Handshake, reason);
+        let identity = match is_client && tls.chain.client_auth {
+            true => Identity::client(&randomness, &Chain::default()),
+            false => Identity::server(&randomness, &Chain::default()),
         };
+        let identity = identity.map_err(failed)?;
+        let clients = match !is_client && tls.chain.client_auth {
+            true => Peer::Client(
+                trusted_clients(&tls.chain, randomness.provider(tls)).map_err(failed)?,
+                randomness.time_provider(),
+            ),
+            false => Peer::AnyClient,
+        };
+        // The engine's own form.
+        let leaf = identity.key.end_entity_cert().map_err(|why| failed(why.to_string()))?;
+        let certificate =
+            DtlsCertificate { certificate: leaf.to_vec(), private_key: identity.pkcs8 };
         let ciphers = tls.ciphers.clone();
         let ready = Rc::default();
         let end = DtlsEnd {
@@ -74,6 +115,7 @@ impl DtlsEnd {
             groups,
             randomness,
             patience,
+            clients,
             ready,
         };
         Ok((end, identity.trust))
@@ -88,8 +130,8 @@ impl DtlsEnd {
         known: &[TlsVersion],
     ) -> Result<(DtlsEnd, Trust)> {
         let trust = config.required_trust(protocol)?.clone();
-        let patience = config.transport.idle_timeout;
-        let (end, _nobody_asks) = DtlsEnd::new(protocol, entropy, &config.tls, known, patience)?;
+        let as_client = (config.transport.idle_timeout, true);
+        let (end, _own) = DtlsEnd::new(protocol, entropy, &config.tls, known, as_client)?;
         Ok((end, trust))
     }
 
@@ -101,7 +143,8 @@ impl DtlsEnd {
         config: &ServerConfig,
         known: &[TlsVersion],
     ) -> Result<(DtlsEnd, Trust)> {
-        DtlsEnd::new(protocol, entropy, &config.tls, known, config.transport.idle_timeout)
+        let as_server = (config.transport.idle_timeout, false);
+        DtlsEnd::new(protocol, entropy, &config.tls, known, as_server)
     }
 
     /// Connects over `below` to a server that must have the certificate of `trust`.
@@ -113,8 +156,8 @@ impl DtlsEnd {
         let mut dtls = self.engine(below.room(), false)?;
         // The engine draws randomness for its hello.
         self.randomness.scope(|| dtls.set_active(true));
-        let trust = Some(trust.clone());
-        shake_hands(DtlsChannel::new(self.protocol, dtls, below, trust, &self.randomness)).await
+        let peer = Peer::Server(trust.clone());
+        shake_hands(DtlsChannel::new(self.protocol, dtls, below, peer, &self.randomness)).await
     }
 
     /// Waits for a client over `below`, without requesting a cookie, or continues with one that has
@@ -130,7 +173,8 @@ impl DtlsEnd {
             dtls.set_cookie_secret(secret);
             before
         });
-        let channel = DtlsChannel::new(self.protocol, dtls, below, None, &self.randomness);
+        let peer = self.clients.clone();
+        let channel = DtlsChannel::new(self.protocol, dtls, below, peer, &self.randomness);
         if let Some(before) = before {
             channel.recall(&before);
         }
@@ -161,7 +205,7 @@ impl DtlsEnd {
         let of_13 = self.ciphers.iter().filter(|_| allows(TlsVersion::Tls13));
         let mut config = Config::builder()
             .mtu(room)
-            .require_client_certificate(false)
+            .require_client_certificate(matches!(self.clients, Peer::Client(..)))
             .use_server_cookie(asks_for_cookie)
             .dtls12_cipher_suites(&of_12.map(|&cipher| suite_12(cipher)).collect::<Vec<_>>())
             .dtls13_cipher_suites(&of_13.map(|&cipher| suite_13(cipher)).collect::<Vec<_>>())

@@ -38,7 +38,7 @@ use trackbed_substrate::Host;
 use crate::config::{ClientConfig, Encapsulation, ServerConfig, TransportParameters};
 use crate::datagrams::require_udp;
 use crate::dtls_transport::DtlsEnd;
-use crate::parameters::{over_sctp, security};
+use crate::parameters::{dtls, over_sctp};
 use crate::protocol::{Protocol, ServerHandle};
 
 pub(crate) struct Sctp {
@@ -65,7 +65,7 @@ impl Protocol for Sctp {
     fn parameters(&self) -> Vec<Parameter> {
         match self.is_encrypted {
             false => over_sctp(Encapsulation::NAMES),
-            true => [security(), over_sctp(const { &[Encapsulation::Udp.name()] })].concat(),
+            true => [dtls(), over_sctp(const { &[Encapsulation::Udp.name()] })].concat(),
         }
     }
 

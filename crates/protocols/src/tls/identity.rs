@@ -17,7 +17,7 @@ use crate::config::{Chain, KeyKind, Trust};
 
 /// A key with its chain of certificates, by default one for [`SERVER_NAME`].
 pub(crate) struct Identity {
-    pub(super) key: Arc<CertifiedKey>,
+    pub(crate) key: Arc<CertifiedKey>,
     /// The private key in PKCS #8, for libraries that sign by themselves.
     pub(crate) pkcs8: Vec<u8>,
     /// What the peer must trust.

@@ -9,14 +9,16 @@ use std::fmt;
 use std::sync::Arc;
 
 use rustls::client::Resumption;
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{NoServerSessionStorage, ServerSessionMemoryCache, WebPkiClientVerifier};
 use rustls::sign::SingleCertAndKey;
 use rustls::{KeyLog, RootCertStore, SupportedProtocolVersion};
 use trackbed_connection::{Error, Result, Security, Step, TlsVersion};
 use trackbed_substrate::Entropy;
 
-use crate::config::{ClientConfig, EARLY_DATA_MAX, ServerConfig, TlsParameters, Trust};
+use crate::config::{Chain, ClientConfig, EARLY_DATA_MAX, ServerConfig, TlsParameters, Trust};
 use crate::observer::Observer;
 pub(crate) use groups::group;
 pub(crate) use identity::Identity;
@@ -117,10 +119,7 @@ impl TlsServer {
         let builder = match chain.client_auth {
             false => builder.with_no_client_auth(),
             true => {
-                let roots = trusting(&profile, client_trust(chain).map_err(failed)?.0)?;
-                let roots = Arc::new(roots);
-                let clients = WebPkiClientVerifier::builder_with_provider(roots, provider).build();
-                builder.with_client_cert_verifier(clients.map_err(|why| failed(why.to_string()))?)
+                builder.with_client_cert_verifier(trusted_clients(chain, provider).map_err(failed)?)
             }
         };
         let mut tls = builder.with_cert_resolver(Arc::new(SingleCertAndKey::from(identity.key)));
@@ -141,6 +140,17 @@ impl TlsServer {
         tls.send_half_rtt_data = true;
         Ok(TlsServer { config: Arc::new(tls), randomness, trust: identity.trust })
     }
+}
+
+/// Accepts the certificates of clients whose chain has the kinds of `chain`.
+pub(crate) fn trusted_clients(
+    chain: &Chain,
+    provider: Arc<CryptoProvider>,
+) -> Result<Arc<dyn ClientCertVerifier>, String> {
+    let mut roots = RootCertStore::empty();
+    roots.add(client_trust(chain)?.0).map_err(|why| why.to_string())?;
+    let clients = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
+    clients.map_err(|why| why.to_string())
 }
 
 fn trusting(profile: &Profile, certificate: CertificateDer<'static>) -> Result<RootCertStore> {

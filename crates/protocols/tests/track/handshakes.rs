@@ -113,6 +113,26 @@ fn a_chain_is_verified_and_costs_its_keys_and_signatures() {
     }
 }
 
+/// RFC 6347 and RFC 9147: the certificate of a client, and its proof, are in a flight that is there anyway. A client
+/// without the setting has one by no authority.
+#[test]
+fn a_server_of_dtls_demands_a_certificate_and_verifies_it() {
+    let ends = |version, auth: [bool; 2]| {
+        auth.map(|client_auth| TlsParameters {
+            chain: Chain { client_auth, ..Chain::default() },
+            ..TlsParameters::only(version, CipherSuite::Aes128Gcm)
+        })
+    };
+    let dtls = [("coap+dtls", TlsVersion::Tls12), ("coap+dtls", TlsVersion::Tls13)];
+    for (name, version) in dtls.into_iter().chain([("sctp+dtls", TlsVersion::Tls13)]) {
+        let of = |auth| measure(name, ends(version, auth), New);
+        let ([plain, _], [mutual, _]) = (of([false; 2]).unwrap(), of([true; 2]).unwrap());
+        assert_eq!(round_trips(mutual.first), round_trips(plain.first), "{name} {version:?}");
+        let refused = of([false, true]).unwrap_err();
+        assert!(refused.contains("closed"), "{name} {refused}");
+    }
+}
+
 /// RFC 9000 section 8.1: until a client has proved its address, a server sends three times what it
 /// has received. A hello of one datagram allows 3,600 bytes, one with ML-KEM 7,200.
 #[test]
