@@ -1,6 +1,7 @@
 //! Checks of every campaign: results agree with arithmetic where it determines them, no message is
 //! missing, and no verdict is wrong.
 
+use std::iter;
 use std::time::Duration;
 
 use trackbed_measure::results::{CellResult, Check, RunResult};
@@ -130,7 +131,7 @@ fn serialization(network: &NetworkPlan, bytes: f64) -> Option<Duration> {
 }
 
 fn links(network: &NetworkPlan) -> impl Iterator<Item = &LinkPlan> {
-    [Some(&network.link), network.access.as_ref()].into_iter().flatten()
+    iter::once(network.link()).chain(&network.access)
 }
 
 #[cfg(test)]

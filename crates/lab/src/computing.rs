@@ -15,7 +15,7 @@ use crate::topology::Track;
 /// From now on the ends of `track` take this time. The phones are as many programs as on the emulated substrate.
 pub(crate) fn attach(track: &mut Track, cell: &Cell, computing: Computing) {
     let of_share = |share: Range<u32>| {
-        let nodes = &track.phones[share.start as usize..share.end as usize];
+        let nodes = &track.phones()[share.start as usize..share.end as usize];
         (nodes.to_vec(), computing.client)
     };
     let clients: Vec<_> = spread::shares(cell).into_iter().map(of_share).collect();

@@ -93,9 +93,9 @@ pub(crate) fn track(plan: &NetworkPlan, members: &[Member], seed: &Seed, ends: E
     let mut track = Track::build(plan, &clients(members), seed, ends);
     let is_shared = members.iter().any(|member| member.cell.place.is_some());
     // Counters do not see the packets of a background.
-    let models = [&plan.link.up, &plan.link.down].into_iter().flat_map(|way| way.models());
+    let models = [&plan.link().up, &plan.link().down].into_iter().flat_map(|way| way.models());
     let is_seen = models.map(|model| model.stage()).all(|stage| stage != Stage::Background);
-    if let Some([up, down]) = plan.link.rates.filter(|_| is_shared && is_seen) {
+    if let Some([up, down]) = plan.link().rates.filter(|_| is_shared && is_seen) {
         track.network.measure_load(track.links[0], Direction::Forward, up);
         track.network.measure_load(track.links[0], Direction::Backward, down);
     }

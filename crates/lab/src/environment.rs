@@ -1,5 +1,6 @@
 //! The environment of a cell in a run: its course, and the links below it.
 
+use std::mem;
 use std::time::Duration;
 
 use trackbed_core::{Seed, Time};
@@ -39,8 +40,9 @@ pub(crate) fn under(cell: &Cell, course: &Course) -> NetworkPlan {
             true => Delay::new(law).with_overtaking(),
             false => Delay::new(law),
         };
-        plan.link.up = plan.link.up.with(delay.clone());
-        plan.link.down = plan.link.down.with(delay);
+        let link = &mut plan.paths[0];
+        link.up = mem::take(&mut link.up).with(delay.clone());
+        link.down = mem::take(&mut link.down).with(delay);
     }
     plan
 }

@@ -115,14 +115,15 @@ impl Runner {
         track.network.set_tap(onlooker.map(|one| one.tap(&track)));
         let device = self.computing.map_or_else(|| Device::of(cell, &seed), |_| None);
         if let Some(device) = &device {
-            track.network.add_processor(track.phones.clone(), device.processor());
+            track.network.add_processor(track.phones().to_vec(), device.processor());
         }
         let mut simulation = self.simulation.clone();
         if let Some(computing) = self.computing {
             computing::attach(&mut track, cell, computing);
             simulation = simulation.with_tick(tick::of_run(&seed));
         }
-        let Track { network, phones, links, stations, .. } = track;
+        let phones = track.phones().to_vec();
+        let Track { network, links, stations, .. } = track;
         let layout = Layout { phones, links, stations, scene, device };
         let observer = onlooker.map(Onlooker::observer);
         let main = |hosts| play(cell, members, hosts, layout, observer);

@@ -11,7 +11,7 @@ use trackbed_workloads::environment::Course;
 
 use crate::environment;
 use crate::foresight::{self, WhoActs};
-use crate::topology::{phone_addresses, phone_networks, second_addresses};
+use crate::topology::{path_addresses, phone_networks};
 use trackbed_scenario::{Cell, Drive, NetworkPlan, Radio};
 
 pub(crate) struct Scene {
@@ -49,23 +49,22 @@ impl Scene {
     /// The addresses of phone `number`, network by network, on each of its paths.
     pub fn addresses(&self, cell: &Cell, number: u32) -> Vec<Vec<IpAddr>> {
         let mut networks = phone_networks(number, cell.networks());
-        if self.network.second.is_some() {
-            networks.iter_mut().for_each(|network| network.extend(second_addresses(number)));
-        }
+        let further = (1..self.network.paths.len()).flat_map(|path| path_addresses(path, number));
+        networks.iter_mut().for_each(|network| network.extend(further.clone()));
         networks
     }
 
-    /// Gives phone `number` its second path.
+    /// Gives phone `number` its further paths.
     pub fn tell_paths(&self, cell: &Cell, number: u32, client: &mut ClientConfig) {
-        if let (Some(paths), Some(_)) = (&mut client.transport.tcp.multipath, &self.network.second)
-        {
-            paths.addresses = vec![cell.endpoint.ip.of(second_addresses(number))];
+        if let Some(paths) = &mut client.transport.tcp.multipath {
+            let further = (1..self.network.paths.len()).map(|path| path_addresses(path, number));
+            paths.addresses = further.map(|pair| cell.endpoint.ip.of(pair)).collect();
         }
     }
 
     /// The addresses of phone `number` among which a load balancer chooses, if the train has one.
     pub fn balanced(&self, cell: &Cell, number: u32) -> Option<[IpAddr; 2]> {
-        let ends = [phone_addresses(number), second_addresses(number)];
+        let ends = [0, 1].map(|path| path_addresses(path, number));
         let balances = cell.radio.as_ref().is_some_and(Radio::balances);
         balances.then(|| ends.map(|pair| cell.endpoint.ip.of(pair)))
     }
@@ -92,7 +91,7 @@ impl Scene {
         if !can || !foresight::acts(foresight).is_some_and(|end| acting.contains(&end)) {
             return None;
         }
-        let ends = [phone_addresses(0), second_addresses(0)];
+        let ends = [0, 1].map(|path| path_addresses(path, 0));
         let ends = ends.map(|pair| cell.endpoint.ip.of(pair)).to_vec();
         let follow = foresight::follow(foresight.clone(), self.drive?, ends, (client, server));
         Some(spawn_named("foresight", follow))

@@ -13,15 +13,12 @@ use trackbed_scenario::{LinkPlan, NetworkPlan, SERVER_ADDRESSES};
 pub(crate) struct Track {
     /// The network, ready to run.
     pub network: Network,
-    /// The phones' hosts, or edges.
-    pub phones: Vec<NodeId>,
-    /// Where their second links begin: at the same hosts, but at separate edges; empty without a
-    /// second link.
-    pub second_phones: Vec<NodeId>,
+    /// Where each path of the phones begins: at their hosts, which are the same for all paths, or at edges, of
+    /// which each has one link.
+    pub begins: Vec<Vec<NodeId>>,
     /// The server's host.
     pub server: NodeId,
-    /// The link between phones and server, and the second one if there is one; forward is from the
-    /// phones.
+    /// The link between phones and server of each path; forward is from the phones.
     pub links: Vec<LinkId>,
     /// The link of each phone to the router before each shared link; forward is from the phone. Empty
     /// where there is none.
@@ -85,112 +82,89 @@ impl Clients<'_> {
 }
 
 impl Track {
-    /// Builds the network of `plan` for these clients, with hosts or edges at its ends. One phone
-    /// without an access link or medium is joined to the server directly; otherwise phones meet at a
-    /// router in front of the shared link, and share the medium if there is one. With a second link,
-    /// the two links meet at a router in front of the server, and each phone has addresses on both
-    /// ([`second_addresses`]).
+    /// Builds the network of `plan` for these clients, with hosts or edges at its ends. Several paths meet at a
+    /// router in front of the server, and each phone has addresses on each ([`path_addresses`]). One phone without
+    /// an access link or medium is joined to the link of each path directly; otherwise phones meet at a router in
+    /// front of it, and share the medium if there is one. Access links lead to the first.
     pub fn build(plan: &NetworkPlan, clients: &Clients<'_>, seed: &Seed, ends: Ends) -> Track {
         let mut builder = NetworkBuilder::new();
-        let (phones, networks) = (clients.count(), clients.networks);
         let server = ends.place(&mut builder, SERVER_NAME.to_owned());
+        let most = |way: usize| plan.paths.iter().map(|path| path.mtu[way]).max().unwrap_or(0);
+        let wire = || wire([most(0), most(1)], seed);
         let server_end = End::new(server, SERVER_ADDRESSES);
-        if let Some(second) = &plan.second {
-            return Track::fork(builder, server_end, (plan, second), clients, (ends, seed));
-        }
-        let shared = duplex(&plan.link, &seed.child("link"));
-
-        let has_access = clients.phones.iter().any(|phones| phones.access.is_some());
-        if phones == 1 && !has_access && plan.medium.is_none() {
-            let phone = ends.place(&mut builder, phone_name(0));
-            let phone_end = End::new(phone, phone_networks(0, networks).concat());
-            let shared = builder.connect(phone_end, server_end, shared);
-            return Track::assemble(builder, (vec![phone], Vec::new()), server, vec![shared]);
-        }
-        let router = builder.router("access point");
-        let shared = builder.connect(End::new(router, []), server_end, shared);
-        let (mut nodes, mut stations) = (Vec::new(), Vec::new());
-        for (index, access) in (0..).zip(clients.access()) {
-            let phone = ends.place(&mut builder, phone_name(index));
-            let link = match access {
-                None => wire(plan.link.mtu, seed),
-                Some(access) => duplex(access, &seed.child(&format!("access/{index}"))),
-            };
-            let end = End::new(phone, phone_networks(index, networks).concat());
-            stations.push(builder.connect(end, End::new(router, []), link));
-            nodes.push(phone);
-        }
-        if let Some(medium) = &plan.medium {
-            let medium = medium.build(&clients.stations(plan, 0), &seed.child("medium"));
-            builder.share(medium, stations.clone());
-        }
-        let mut track = Track::assemble(builder, (nodes, Vec::new()), server, vec![shared]);
-        track.stations = stations;
-        track
-    }
-
-    /// Two links from each phone, which meet in front of the server. An edge has one link, so a
-    /// phone behind edges has two edges.
-    fn fork(
-        mut builder: NetworkBuilder,
-        server: End,
-        (plan, second): (&NetworkPlan, &LinkPlan),
-        clients: &Clients<'_>,
-        (ends, seed): (Ends, &Seed),
-    ) -> Track {
-        let (node, ways) = (server.node(), [&plan.link, second]);
-        let (phones, networks) = (clients.count(), clients.networks);
-        let crossing = builder.router("crossing");
-        let wire = || wire([0, 1].map(|way| ways[0].mtu[way].max(ways[1].mtu[way])), seed);
-        builder.connect(End::new(crossing, []), server, wire());
-        let first: Vec<NodeId> =
-            (0..phones).map(|index| ends.place(&mut builder, phone_name(index))).collect();
-        let other = |index: u32| match ends {
-            Ends::Hosts => first[index as usize],
-            Ends::Edges => builder.edge(format!("{} on the second link", phone_name(index))),
-        };
-        let second: Vec<NodeId> = (0..phones).map(other).collect();
-        let nodes = [first, second];
-        let names = [("link", "access point"), ("second-link", "second access point")];
-        let mut stations = Vec::new();
-        let links = [0, 1].map(|number| {
-            let (name, access) = names[number];
-            let link = duplex(ways[number], &seed.child(name));
-            let end = |index: u32| {
-                let addresses = match number {
-                    0 => phone_networks(index, networks).concat(),
-                    _ => second_addresses(index).to_vec(),
-                };
-                End::new(nodes[number][index as usize], addresses)
-            };
-            if phones == 1 && plan.medium.is_none() {
-                return builder.connect(end(0), End::new(crossing, []), link);
+        let far = match plan.paths.len() {
+            1 => server_end,
+            _ => {
+                let crossing = End::new(builder.router("crossing"), []);
+                builder.connect(crossing.clone(), server_end, wire());
+                crossing
             }
-            let router = builder.router(access);
-            let own = stations.len();
-            for index in 0..phones {
-                stations.push(builder.connect(end(index), End::new(router, []), wire()));
+        };
+        let is_alone = clients.count() == 1 && clients.access().flatten().count() == 0;
+        let is_direct = is_alone && plan.medium.is_none();
+        let (mut begins, mut links, mut stations) = (Vec::new(), Vec::new(), Vec::new());
+        for (path, link) in plan.paths.iter().enumerate() {
+            let (nodes, mut phones) =
+                phones_of(&mut builder, begins.first(), path, (clients, ends));
+            begins.push(nodes);
+            let link = duplex(link, &seed.child(&of_path(path, "link")));
+            if let Some(phone) = phones.pop_if(|_| is_direct) {
+                links.push(builder.connect(phone, far.clone(), link));
+                continue;
+            }
+            let router = builder.router(of_path(path, "access point"));
+            links.push(builder.connect(End::new(router, []), far.clone(), link));
+            let first = stations.len();
+            for ((index, phone), access) in (0..).zip(phones).zip(clients.access()) {
+                let seed = seed.child(&format!("access/{index}"));
+                let own = access.filter(|_| path == 0);
+                let own = own.map_or_else(wire, |access| duplex(access, &seed));
+                stations.push(builder.connect(phone, End::new(router, []), own));
             }
             if let Some(medium) = &plan.medium {
-                let seed = seed.child(&format!("medium/{number}"));
-                let medium = medium.build(&clients.stations(plan, number), &seed);
-                builder.share(medium, stations[own..].to_vec());
+                let seed = match plan.paths.len() {
+                    1 => seed.child("medium"),
+                    _ => seed.child(&format!("medium/{path}")),
+                };
+                let medium = medium.build(&clients.stations(plan, path), &seed);
+                builder.share(medium, stations[first..].to_vec());
             }
-            builder.connect(End::new(router, []), End::new(crossing, []), link)
-        });
-        let [nodes, others] = nodes;
-        let track = Track::assemble(builder, (nodes, others), node, links.into());
-        Track { stations, ..track }
+        }
+        let network = builder.build().expect("names and addresses differ, and the plan has an MTU");
+        Track { network, begins, server, links, stations }
     }
 
-    fn assemble(
-        builder: NetworkBuilder,
-        (phones, second_phones): (Vec<NodeId>, Vec<NodeId>),
-        server: NodeId,
-        links: Vec<LinkId>,
-    ) -> Track {
-        let network = builder.build().expect("names and addresses differ, and the plan has an MTU");
-        Track { network, phones, second_phones, server, links, stations: Vec::new() }
+    /// The phones' hosts, or the edges of their first path.
+    pub fn phones(&self) -> &[NodeId] {
+        &self.begins[0]
+    }
+}
+
+/// The phones at the begin of a path, and their ends there.
+fn phones_of(
+    builder: &mut NetworkBuilder,
+    hosts: Option<&Vec<NodeId>>,
+    path: usize,
+    (clients, ends): (&Clients<'_>, Ends),
+) -> (Vec<NodeId>, Vec<End>) {
+    let mut place = |index| ends.place(builder, of_path(path, &phone_name(index)));
+    let nodes: Vec<NodeId> = match hosts {
+        Some(hosts) if ends == Ends::Hosts => hosts.clone(),
+        _ => (0..clients.count()).map(&mut place).collect(),
+    };
+    let end = |(index, node): (u32, &NodeId)| {
+        End::new(*node, own_addresses(path, index, clients.networks))
+    };
+    let begins = (0..).zip(&nodes).map(end).collect();
+    (nodes, begins)
+}
+
+/// What a part of the first path is called there is called differently on further ones.
+fn of_path(path: usize, name: &str) -> String {
+    match path {
+        0 => name.to_owned(),
+        1 => format!("second-{name}"),
+        _ => format!("{name} {}", path + 1),
     }
 }
 
@@ -208,31 +182,36 @@ pub(crate) fn phone_name(index: u32) -> String {
     format!("phone-{index}")
 }
 
-/// 10.1.0.1 onwards, and the same number behind fd00:1::; for numbers below 16,000,000.
-pub(crate) fn phone_addresses(index: u32) -> [IpAddr; 2] {
-    assert!(index < MAX_PHONES, "a track has at most {MAX_PHONES} phones");
-    numbered(Ipv4Addr::new(10, 1, 0, 1), Ipv6Addr::new(0xfd00, 1, 0, 0, 0, 0, 0, 1), index)
-}
-
-/// The addresses that are `index` after these.
-fn numbered(v4: Ipv4Addr, v6: Ipv6Addr, index: u32) -> [IpAddr; 2] {
+/// The addresses of phone number `index` on a path, counted from 0: 10.1.0.1 onwards, on the second 100.65.0.1
+/// onwards, and so on, and the same number behind fd00:1::, fd01:1:: and so on; for numbers below 16,000,000, or
+/// 1,000,000 on further paths.
+pub(crate) fn path_addresses(path: usize, index: u32) -> [IpAddr; 2] {
+    let path = u8::try_from(path).expect("a track has few paths");
+    let most = if path == 0 { MAX_PHONES } else { SECOND_PHONES_MAX };
+    assert!(index < most && path < 5, "a path has at most {most} phones, a phone five paths");
+    let v4 = match path {
+        0 => Ipv4Addr::new(10, 1, 0, 1),
+        _ => Ipv4Addr::new(100, 49 + 16 * path, 0, 1),
+    };
+    let v6 = Ipv6Addr::new(0xfd00 + u16::from(path), 1, 0, 0, 0, 0, 0, 1);
     let v4 = Ipv4Addr::from_bits(v4.to_bits() + index);
     let v6 = Ipv6Addr::from_bits(v6.to_bits() + u128::from(index));
     [v4.into(), v6.into()]
 }
 
-/// The addresses of phone number `index`, below 1,000,000, on the second link: from 100.65.0.1 on, and
-/// the same number behind fd01:1::.
-pub(crate) fn second_addresses(index: u32) -> [IpAddr; 2] {
-    assert!(index < SECOND_PHONES_MAX, "a second link has at most {SECOND_PHONES_MAX} phones");
-    numbered(Ipv4Addr::new(100, 65, 0, 1), Ipv6Addr::new(0xfd01, 1, 0, 0, 0, 0, 0, 1), index)
+/// All addresses of a phone on a path during a run. It moves between networks on the first.
+pub(crate) fn own_addresses(path: usize, index: u32, networks: u32) -> Vec<IpAddr> {
+    match path {
+        0 => phone_networks(index, networks).concat(),
+        _ => path_addresses(path, index).to_vec(),
+    }
 }
 
 /// The addresses of phone number `index` in `networks` networks, in the order of its moves: first
-/// its [`phone_addresses`], then further ones in 172.16.0.0/12 and behind fd00:2::. A phone that
+/// its [`path_addresses`], then further ones in 172.16.0.0/12 and behind fd00:2::. A phone that
 /// moves has a number below 10,000, and is in at most 101 networks.
 pub(crate) fn phone_networks(index: u32, networks: u32) -> Vec<Vec<IpAddr>> {
-    let at_home = phone_addresses(index).to_vec();
+    let at_home = path_addresses(0, index).to_vec();
     let away = |network: u32| {
         assert!(network <= MOVES_MAX && index < MOVING_PHONES_MAX, "addresses have run out");
         let v4 = Ipv4Addr::new(172, 16, 0, 0).to_bits() + index * MOVES_MAX + network - 1;

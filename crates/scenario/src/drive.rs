@@ -140,6 +140,15 @@ impl Radio {
         Some(format!("radio.track: the track has {:.0} m{skipped}", railway.track().length_m()))
     }
 
+    /// How many operators' links the train uses.
+    pub fn operators(&self) -> usize {
+        match (self.operator, &self.source) {
+            (Some(_), _) => 1,
+            (None, Source::Railway(railway, _)) => railway.operators().len(),
+            (None, Source::Recorded(timelines, _)) => timelines.len(),
+        }
+    }
+
     /// Builds in advance what takes long, the handover table.
     pub fn prepare(&self) {
         if let Source::Railway(railway, _) = &self.source {
@@ -189,20 +198,18 @@ impl Radio {
 
     /// The network that `drive` makes from `plan`. A medium has the queues and rates of each path.
     pub fn network(&self, plan: &NetworkPlan, drive: &Drive) -> NetworkPlan {
-        let medium = plan.medium.clone();
-        let mut paths = drive.timelines.iter().map(|timeline| {
+        let paths = drive.timelines.iter().map(|timeline| {
             let [up, down] = LinkDirection::BOTH.map(|direction| {
-                let queue = medium.is_none().then(|| DropTail::of_bytes(self.queue));
+                let queue = plan.medium.is_none().then(|| DropTail::of_bytes(self.queue));
                 let link = radio_link(timeline, direction, queue);
                 link.expect("a recorded timeline was checked when it was read")
             });
-            LinkPlan { up, down, ..plan.link.clone() }
+            LinkPlan { up, down, ..plan.link().clone() }
         });
-        let link = paths.next().expect("there is an operator");
-        let second = paths.next();
-        let moving = drive.timelines.iter().filter(|_| medium.is_some());
+        let paths = paths.collect();
+        let moving = drive.timelines.iter().filter(|_| plan.medium.is_some());
         let courses = moving.map(|timeline| Arc::new(course(timeline))).collect();
-        NetworkPlan { link, second, access: None, medium, courses }
+        NetworkPlan { paths, access: None, courses, ..plan.clone() }
     }
 }
 

@@ -20,7 +20,7 @@ pub fn link(settings: &[Override]) -> Result<LinkPlan, ScenarioError> {
     let overrides: Vec<Override> = settings.iter().map(within).collect();
     let mut plan = load(&source, &overrides)?;
     match plan.cells.len() {
-        1 => Ok(plan.cells.remove(0).network.link),
+        1 => Ok(plan.cells.remove(0).network.paths.remove(0)),
         cells => Err(ScenarioError::about_file(
             format!("these settings describe {cells} links"),
             Some("give each setting one value".to_owned()),

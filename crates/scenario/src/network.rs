@@ -1,6 +1,7 @@
 //! The links of a cell, from the models named in the scenario.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -55,6 +56,17 @@ pub(crate) fn notes(spec: &Spec) -> Vec<String> {
     spec.settings.iter().filter_map(of).collect()
 }
 
+/// A model with what the file says of it: `rate 10 Mbit/s, queue codel`.
+fn in_words(model: &str, given: &Given) -> String {
+    let says = |(name, value): &(&str, Value)| match *name == model {
+        true => value.to_string(),
+        false => format!("{} {value}", name.replace('_', " ")),
+    };
+    let said: Vec<String> = given.iter().map(says).collect();
+    let colon = if given.first().is_some_and(|(name, _)| *name == model) { "" } else { ":" };
+    format!("{model}{colon} {}", said.join(", "))
+}
+
 /// Models built so far, by their canonical lines.
 pub(crate) type Models = BTreeMap<String, Arc<dyn Model>>;
 
@@ -63,9 +75,11 @@ pub(crate) fn resolve(cell: &mut CellReader<'_>, models: &mut Models) -> Option<
     let mut builder = Builder { at: cell.at, cell, models };
     let link = builder.link("link");
     let access = builder.link_if_any("access")?;
-    let second = builder.link_if_any(SECOND)?;
-    let medium = builder.medium()?;
-    Some(NetworkPlan { link: link?, second, access, medium, courses: Vec::new() })
+    let further = builder.link_if_any(SECOND)?;
+    let (medium, medium_shown) = builder.medium()?.unzip();
+    let medium_shown = medium_shown.unwrap_or_default();
+    let paths = iter::once(link?).chain(further).collect();
+    Some(NetworkPlan { paths, access, medium, medium_shown, courses: Vec::new() })
 }
 
 struct Builder<'a, 'c> {
@@ -88,7 +102,9 @@ impl<'a> Builder<'a, '_> {
         let other = if up_mtu == down_mtu { "".into() } else { format!(" up, {down_mtu} down") };
         self.cell.lines.push(format!("{name}: mtu {up_mtu}{other}"));
         let (rates, round_trip_delay) = (self.fixed_rates(name), self.fixed_delay(name));
-        Some(LinkPlan { up: up?, down: down?, mtu, rates, round_trip_delay })
+        let ((up, up_shown), (down, down_shown)) = (up?, down?);
+        let shown = [up_shown, down_shown];
+        Some(LinkPlan { up, down, mtu, rates, shown, round_trip_delay })
     }
 
     fn link_if_any(&mut self, name: &str) -> Option<Option<LinkPlan>> {
@@ -98,7 +114,7 @@ impl<'a> Builder<'a, '_> {
         }
     }
 
-    fn medium(&mut self) -> Option<Option<Arc<dyn MediumModel>>> {
+    fn medium(&mut self) -> Option<Option<(Arc<dyn MediumModel>, String)>> {
         let Some(setting) = self.at.spec.get(MEDIUM) else { return Some(None) };
         let choice = self.at.pick(setting);
         if self.at.spec.below(SECOND).next().is_some() {
@@ -115,7 +131,8 @@ impl<'a> Builder<'a, '_> {
         let texts = parameters_text(entry.parameters, &given);
         self.cell.lines.push(format!("{MEDIUM}: {}{texts}", entry.name));
         let built = entry.model(&given).map_err(|why| why.to_string());
-        built.map_err(|why| self.cell.problems.add(&choice.place, why)).ok().map(Some)
+        let built = built.map_err(|why| self.cell.problems.add(&choice.place, why)).ok()?;
+        Some(Some((built, in_words(entry.name, &given))))
     }
 
     fn mtu(&mut self, link: &str, direction: &str) -> Option<u32> {
@@ -134,13 +151,14 @@ impl<'a> Builder<'a, '_> {
         }
     }
 
-    fn direction(&mut self, link: &str, direction: &str) -> Option<LinkSpec> {
+    /// The models of a direction, and what they are in words.
+    fn direction(&mut self, link: &str, direction: &str) -> Option<(LinkSpec, String)> {
         let queue_setting = self.setting(link, direction, SELECTOR.name);
         let queue = match queue_setting {
             Some(setting) => Some(self.queue(setting)?),
             None => None,
         };
-        let mut spec = LinkSpec::new();
+        let (mut spec, mut shown) = (LinkSpec::new(), Vec::new());
         let (mut has_rate, mut complete) = (false, true);
         for (_, key, _) in STAGES {
             let Some(setting) = self.setting(link, direction, key) else { continue };
@@ -149,6 +167,7 @@ impl<'a> Builder<'a, '_> {
                     given.extend(queue.iter().cloned());
                 }
                 has_rate |= entry.has_queue;
+                shown.push(in_words(entry.name, &given));
                 match self.model(&format!("{link}.{direction}"), entry, &given, &place) {
                     Some(model) => spec = spec.with(model),
                     None => complete = false,
@@ -162,7 +181,7 @@ impl<'a> Builder<'a, '_> {
             let help = format!("set the rate too, for example {link}.rate = \"50 Mbit/s\"");
             return self.cell.problems.refuse(&setting.place, message, help);
         }
-        complete.then_some(spec)
+        complete.then(|| (spec, shown.join(", ")))
     }
 
     /// The setting of one direction, or else that of both.

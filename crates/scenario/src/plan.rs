@@ -263,23 +263,29 @@ impl Programs {
 /// The network between the phones and the server.
 #[derive(Clone, Debug)]
 pub struct NetworkPlan {
-    /// The link that all phones share.
-    pub link: LinkPlan,
-    /// A second path from each phone to the server, over another address of the phone.
-    pub second: Option<LinkPlan>,
+    /// The paths from each phone to the server, at least one: the link that all phones share, and one for each
+    /// further address of a phone.
+    pub paths: Vec<LinkPlan>,
     /// A link of each phone, between it and the shared one.
     pub access: Option<LinkPlan>,
     /// What the phones share on the way to the shared link, before their access links.
     pub medium: Option<Arc<dyn MediumModel>>,
+    /// The medium in words; empty without one.
+    pub medium_shown: String,
     /// What phones that move meet on the medium of each path; empty if they do not move.
     pub courses: Vec<Arc<Course>>,
 }
 
 impl NetworkPlan {
+    /// The link that all phones share: the first path.
+    pub fn link(&self) -> &LinkPlan {
+        &self.paths[0]
+    }
+
     /// Whether a link has a model whose state changes only with packets (`waits_for_packets` of link models).
     pub fn waits_for_packets(&self) -> bool {
-        let links = [Some(&self.link), self.second.as_ref(), self.access.as_ref()];
-        let directions = links.into_iter().flatten().flat_map(|link| [&link.up, &link.down]);
+        let links = self.paths.iter().chain(&self.access);
+        let directions = links.flat_map(|link| [&link.up, &link.down]);
         directions.flat_map(LinkSpec::models).any(|model| model.waits_for_packets())
     }
 }
@@ -295,6 +301,8 @@ pub struct LinkPlan {
     pub mtu: [u32; 2],
     /// The rates of both directions (up, down), if both have one that does not change.
     pub rates: Option<[Bitrate; 2]>,
+    /// What the models of both directions (up, down) are, in words.
+    pub shown: [String; 2],
     /// The delay of both directions together, if it is the same for every packet.
     pub round_trip_delay: Option<Duration>,
 }
@@ -359,7 +367,7 @@ impl Endpoint {
 impl NetworkPlan {
     /// The largest packet that fits every link in both directions, in bytes, IP header included.
     pub fn mtu(&self) -> u32 {
-        let links = [&self.access, &self.second].into_iter().flatten().chain([&self.link]);
+        let links = self.paths.iter().chain(&self.access);
         links.flat_map(|link| link.mtu).min().unwrap_or(u32::MAX)
     }
 
@@ -369,7 +377,7 @@ impl NetworkPlan {
             Some(access) => access.round_trip_delay?,
             None => Duration::ZERO,
         };
-        self.link.round_trip_delay?.checked_add(access)
+        self.link().round_trip_delay?.checked_add(access)
     }
 }
 

@@ -293,7 +293,7 @@ impl Resolver<'_> {
             };
             let fps: &[&str] = if inference.is_some() { &["fps"] } else { &[] };
             if environment.has_delay() || radio.is_some() || network.medium.is_some() {
-                network.link.round_trip_delay = None;
+                network.paths[0].round_trip_delay = None;
             }
             cells.canonical_of_ends.push(of_ends);
             cells.canonical.push(canonical);

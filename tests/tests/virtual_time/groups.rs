@@ -54,6 +54,21 @@ fn two_cubic_flows_fill_a_link_and_its_queue() {
     }
 }
 
+/// A handshake and a request take two round trips, and the way through the access link 40 ms longer for each.
+#[test]
+fn an_access_link_lies_before_the_first_of_two_links() {
+    let took = |access: &str| {
+        let text = format!(
+            "protocol = \"tcp\"\nruns = 1\n[link]\ndelay = \"10 ms\"\n[second-link]\ndelay = \"5 ms\"\n{access}\n\
+             [workload]\nkind = \"bulk\"\nsize = \"1 kB\"\n"
+        );
+        let plan = scenario::load(&Source::recorded("paths.toml", &text), &[]).unwrap();
+        document_of(&plan, &run(&plan, 1)).cells[0].metrics["completion_ms"].mean
+    };
+    let more = took("[access]\ndelay = \"20 ms\"") - took("");
+    assert!((more - 80.0).abs() < 0.1, "{more} ms");
+}
+
 /// Losses that meet both alike leave windows alike (Mathis et al. 1997), so rates are as 1/round trip: 40 ms
 /// against 80, or two thirds.
 #[test]

@@ -146,7 +146,7 @@ pub fn distinct(plan: &Plan) -> Vec<u32> {
 
 /// Whether the scenario's links lose or alter packets by chance, which the search leaves out.
 pub fn is_random(plan: &Plan) -> bool {
-    let links = plan.cells.iter().map(|cell| &cell.network.link);
+    let links = plan.cells.iter().map(|cell| cell.network.link());
     let mut models = links.flat_map(|link| link.up.models().iter().chain(link.down.models()));
     models.any(|model| RANDOM.contains(&model.stage()))
 }

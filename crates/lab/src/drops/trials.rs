@@ -152,7 +152,7 @@ fn completion(samples: &BTreeMap<String, Vec<f64>>) -> Ended {
 /// The cell without random faults of its link, where the packets of these places meet a fault.
 pub(super) fn altered(cell: &Cell, fault: Fault, places: &[Place]) -> Cell {
     let mut cell = cell.clone();
-    let link = &mut cell.network.link;
+    let link = &mut cell.network.paths[0];
     for (up, direction) in [(true, &mut link.up), (false, &mut link.down)] {
         let kept = direction.models().iter().filter(|model| !RANDOM.contains(&model.stage()));
         let clean = kept.fold(LinkSpec::new(), |spec, model| spec.then(Arc::clone(model)));

@@ -9,13 +9,13 @@ use trackbed_emulator::namespace::{Interface, NamespaceError, NetNamespace, Rout
 use trackbed_emulator::{
     Attachment, Backstage, Certificate, Clock, Edges, Emulator, Finished, Port, Remote,
 };
-use trackbed_net::{LinkId, Network, NodeId};
+use trackbed_net::{LinkId, Network};
 
 use super::multipath;
 use crate::crowd::{self, Member};
 use crate::logs::bytes_of_phones;
 use crate::run::Onlooker;
-use crate::topology::{Ends, phone_addresses, phone_networks, second_addresses};
+use crate::topology::{Ends, own_addresses, path_addresses};
 use trackbed_scenario::{Cell, NetworkPlan, SERVER_ADDRESSES};
 
 pub(super) struct Ground {
@@ -72,15 +72,16 @@ impl Ground {
             let [(near, up), (far, down)] = mtus(plan);
             let phones_port = backstage.attach(&clients, INTERFACE, near)?;
             let server_port = backstage.attach(&server, INTERFACE, far)?;
-            let paths = plan.second.iter().flat_map(|_| (0..phones).flat_map(second_addresses));
-            join(&clients, (0..phones).flat_map(phone_addresses).chain(paths), up)?;
+            let own = |path| (0..phones).flat_map(move |phone| path_addresses(path, phone));
+            join(&clients, (0..plan.paths.len()).flat_map(own), up)?;
             join(&server, SERVER_ADDRESSES.into_iter(), down)?;
             let who = (phones, networks);
             Ok(Ground { server, phones: clients, who, server_port, phones_port })
         };
         let ground = build().map_err(|why: NamespaceError| why.to_string())?;
-        let ends = [phone_addresses(0), second_addresses(0)];
-        let ends = plan.second.iter().flat_map(|_| ends).map(|pair| cell.endpoint.ip.of(pair));
+        let has_many = plan.paths.len() > 1;
+        let ends = (0..plan.paths.len()).filter(|_| has_many).map(|path| path_addresses(path, 0));
+        let ends = ends.map(|pair| cell.endpoint.ip.of(pair));
         multipath::set_up(&ground.phones, cell, ends.collect())?;
         multipath::set_up(&ground.server, cell, Vec::new())?;
         Ok(ground)
@@ -96,14 +97,11 @@ impl Ground {
         let (phones, networks) = self.who;
         let mut track = crowd::track(plan, members, seed, Ends::Edges);
         track.network.set_tap(onlooker.map(|one| one.tap(&track)));
-        let at_home = |number| phone_networks(number, networks).concat();
-        let owned = |(addresses, node): (Vec<IpAddr>, &NodeId)| {
-            let node = *node;
-            addresses.into_iter().map(move |address| (address, node))
-        };
-        let firsts = (0..phones).map(at_home).zip(&track.phones);
-        let seconds = (0..phones).map(|number| second_addresses(number).to_vec());
-        let owners = firsts.chain(seconds.zip(&track.second_phones)).flat_map(owned);
+        let owners = (0..).zip(&track.begins).flat_map(|(path, begins)| {
+            (0..phones).zip(begins).flat_map(move |(phone, node)| {
+                own_addresses(path, phone, networks).into_iter().map(|address| (address, *node))
+            })
+        });
         let attachments = vec![
             Attachment { port: self.phones_port, edges: Edges::ByAddress(owners.collect()) },
             Attachment { port: self.server_port, edges: Edges::One(track.server) },
@@ -154,13 +152,15 @@ fn machine() -> Result<NetNamespace, NamespaceError> {
     Ok(namespace)
 }
 
-/// The largest packet that the phones and the server take, and that they send. A phone's packets may take either of
-/// two links.
+/// The largest packet that the phones and the server take, and that they send. A phone's packets may take any
+/// path.
 pub(super) fn mtus(plan: &NetworkPlan) -> [(u32, u32); 2] {
-    let ways = || [Some(&plan.link), plan.second.as_ref()].into_iter().flatten();
-    let least = |direction| ways().map(|way| way.mtu[direction]).min().unwrap_or_default();
-    let most = |direction| ways().map(|way| way.mtu[direction]).max().unwrap_or_default();
-    let [up, down] = plan.access.as_ref().map_or([least(0), most(1)], |access| access.mtu);
+    let of = |direction: usize| plan.paths.iter().map(move |path| path.mtu[direction]);
+    let most = |direction| of(direction).max().unwrap_or_default();
+    let near = plan.access.iter().chain(plan.paths.iter().skip(usize::from(plan.access.is_some())));
+    let near: Vec<[u32; 2]> = near.map(|link| link.mtu).collect();
+    let up = near.iter().map(|[up, _]| *up).min().unwrap_or_default();
+    let down = near.iter().map(|[_, down]| *down).max().unwrap_or_default();
     [(up.max(down), up), (most(0).max(most(1)), most(1))]
 }
 

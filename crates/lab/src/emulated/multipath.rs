@@ -23,7 +23,7 @@ pub(super) fn check(plan: &Plan) -> Result<(), String> {
 fn check_cell(cell: &Cell, multipath: &Multipath) -> Result<(), String> {
     let congestion = &cell.endpoint.transport.congestion;
     let mut coupled = trackbed_tcp::algorithms().iter().filter(|entry| entry.is_coupled);
-    let is_several = cell.network.second.is_some() && cell.workload.phones() > 1;
+    let is_several = cell.network.paths.len() > 1 && cell.workload.phones() > 1;
     let why = if multipath.scheduler != SCHEDULER_OF_LINUX || multipath.opportunistic {
         format!(
             "the kernel's MPTCP has only its own scheduler, no {}\n  help: add --set \

@@ -10,7 +10,7 @@ use trackbed_workloads::environment::{Change, Course};
 
 use super::{REAL_LEAD, VIRTUAL_LEAD, course, under};
 use crate::testing::{events, plan, samples};
-use crate::topology::{Clients, Ends, Phones, Track, phone_addresses};
+use crate::topology::{Clients, Ends, Phones, Track, path_addresses};
 use trackbed_archive::keep_timelines;
 use trackbed_scenario::{Cell, Plan, SERVER_ADDRESSES};
 
@@ -160,7 +160,7 @@ fn packets_overtake_one_another_where_the_scenario_says_so() {
         let phones = vec![Phones { count: 1, access: None, priority: 1 }];
         let clients = Clients { networks: 1, phones };
         let mut track = Track::build(&changed, &clients, &Seed::of_run(1, 0), Ends::Hosts);
-        let ends = [SERVER_ADDRESSES[0], phone_addresses(0)[0]].map(|ip| SocketAddr::new(ip, 9));
+        let ends = [SERVER_ADDRESSES[0], path_addresses(0, 0)[0]].map(|ip| SocketAddr::new(ip, 9));
         for at in [990, 1_010] {
             let packet = UdpDatagram::emit(ends[0], ends[1], Ecn::NotCapable, &[]);
             track.network.send(Time::from_millis(at), track.server, packet);

@@ -182,7 +182,7 @@ impl Backend for Live {
 /// What of a cell needs emulated links.
 fn refusal(cell: &Cell) -> Option<String> {
     let why = match () {
-        () if cell.radio.is_some() || cell.network.second.is_some() => {
+        () if cell.radio.is_some() || cell.network.paths.len() > 1 => {
             "a radio and a second link are not available between two machines\n  help: remove \
              --substrate live"
         }

@@ -5,6 +5,7 @@ mod axis;
 mod font;
 mod layout;
 mod model;
+pub mod network;
 mod pdf;
 mod png;
 mod scene;

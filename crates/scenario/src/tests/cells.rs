@@ -26,7 +26,7 @@ fn vru_has_eleven_cells() {
     assert_eq!(factors(&plan), expected.collect::<Vec<_>>());
     assert_eq!((plan.runs, plan.seed, plan.paper.as_deref()), (200, 1, Some("vru")));
     assert_eq!(plan.cells[0].network.round_trip_time(), Some(Duration::from_millis(10)));
-    assert_eq!(plan.cells[0].network.link.rates, Some([Bitrate::from_mbps(50); 2]));
+    assert_eq!(plan.cells[0].network.link().rates, Some([Bitrate::from_mbps(50); 2]));
     assert!(plan.notes.iter().any(|note| note.contains("quic runs over TLS 1.3 only")));
 }
 
@@ -167,7 +167,7 @@ fn every_link_model_can_be_named_and_every_key_is_in_the_reference() {
             format!("{stage} = {{ {model} = {{ {} }} }}\n{}", own.join(", "), queue.join("\n"));
         let rate = if stage == "background" { "\nrate = \"1 Mbit/s\"" } else { "" };
         let plan = plan(&scenario_with_link(&(link.clone() + rate)));
-        let built = format!("{:?}", plan.cells[0].network.link.up.models());
+        let built = format!("{:?}", plan.cells[0].network.link().up.models());
         assert!(built.starts_with(&format!("[{:?}", entry.example_model())), "{link}: {built}");
     }
 }
@@ -178,12 +178,12 @@ fn one_direction_may_differ_and_phones_may_have_links_of_their_own() {
                 [link.up]\nrate = \"10 Mbit/s\"\ndelay = \"7 ms\"\nmtu = \"1280 B\"\n\
                 [access]\ndelay = \"1 ms\"\nmtu = \"1400 B\"\n[workload]\nkind = \"bulk\"\n";
     let network = &plan(text).cells[0].network;
-    assert_eq!(network.link.rates, Some([10, 50].map(Bitrate::from_mbps)));
+    assert_eq!(network.link().rates, Some([10, 50].map(Bitrate::from_mbps)));
     assert_eq!(network.round_trip_time(), Some(Duration::from_millis(5 + 7 + 2)));
     let access = network.access.as_ref().unwrap();
     assert_eq!((access.mtu, access.rates), ([1_400; 2], None));
-    assert_eq!((network.link.mtu, network.mtu()), ([1_280, 1_500], 1_280));
-    let (up, down) = (&network.link.up, &network.link.down);
+    assert_eq!((network.link().mtu, network.mtu()), ([1_280, 1_500], 1_280));
+    let (up, down) = (&network.link().up, &network.link().down);
     assert!(format!("{up:?}").contains("10000000") && format!("{down:?}").contains("50000000"));
 }
 
@@ -194,7 +194,7 @@ fn several_models_of_a_kind_all_apply() {
                 reordering = { reordering = \"1 %\", hold = \"5 ms\" }";
     let plan = plan(&scenario_with_link(link));
     let stages: Vec<_> =
-        plan.cells[0].network.link.down.models().iter().map(|model| model.stage()).collect();
+        plan.cells[0].network.link().down.models().iter().map(|model| model.stage()).collect();
     assert_eq!(stages, [Stage::Outage, Stage::Loss, Stage::Loss, Stage::Reordering]);
 }
 

@@ -2,9 +2,10 @@
 
 mod cluster;
 mod needed;
+mod picture;
 mod trial;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
@@ -31,6 +32,9 @@ pub struct Arguments {
     /// Print how many runs of each cell find a difference of PERCENT, judged by pilot runs
     #[arg(long, value_name = "PERCENT", value_parser = difference, conflicts_with_all = ["json", "cluster"])]
     pub difference: Option<f64>,
+    /// Draw the network of each cell, and write the picture to FILE as SVG
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "cluster", "difference"])]
+    pub picture: Option<PathBuf>,
     /// Print a job description for CLUSTER
     #[arg(
         long = "for",
@@ -75,7 +79,10 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         }
         None if options.json => output::json(&document(&plan))?,
         None => {
-            trial::tell_cost(&plan, options);
+            match &arguments.picture {
+                Some(path) => output::write_whole(path, picture::svg(&plan)?)?,
+                None => trial::tell_cost(&plan, options),
+            }
             overview(&plan)
         }
         Some(cluster) => {

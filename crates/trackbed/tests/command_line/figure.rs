@@ -36,3 +36,17 @@ fn what_cannot_be_drawn_is_refused_with_a_remedy() {
     scratch.trackbed("run a.toml --set link.loss=1 --set workload.timeout=1s --out lost");
     scratch.refuse_all("figure");
 }
+
+/// Without downloads the warning is alone on each of three queues; with them, both meet in front of the link.
+#[test]
+fn a_plan_draws_each_network_once() {
+    let scratch = scenario();
+    let words = "plan loaded --part link --set group.download.count=0,4 --picture networks.svg";
+    scratch.succeed(words);
+    let drawn = fs::read_to_string(scratch.path("networks.svg")).unwrap();
+    let number = |text: &str| drawn.matches(&format!(">{text}<")).count();
+    let parts = ["server", "warning: 1 x messages", "download: 4 x flow", "access point"];
+    assert_eq!(parts.map(number), [6, 6, 3, 3]);
+    let refused = scratch.trackbed(&format!("{words} --set link.delay={}", "1ms,2ms,3ms,4ms,5ms"));
+    assert!(refused.stderr.contains("the cells have 30 networks"), "{}", refused.stderr);
+}
