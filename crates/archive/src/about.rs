@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use trackbed_core::text::hex;
 use trackbed_measure::results::{SCHEMA, VIRTUAL, first_schema};
 use trackbed_outward::files;
 use trackbed_scenario::{Copies, Input, Recipe};
@@ -14,7 +15,6 @@ use trackbed_scenario::{Copies, Input, Recipe};
 use crate::error::{DirectoryError, Problem};
 use crate::files::ABOUT;
 use crate::form::{BYTES_MAX, read_json};
-use crate::hashing::hex;
 
 /// How a run directory was created; enough to plan the same runs again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

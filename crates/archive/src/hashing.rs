@@ -42,8 +42,3 @@ impl<R: Read> Read for Hashing<R> {
         Ok(read)
     }
 }
-
-/// Bytes as hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}

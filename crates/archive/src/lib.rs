@@ -25,7 +25,6 @@ pub use about::{About, build_id, read_about};
 pub use directory::{RunDirectory, check_complete, is_part, is_run_directory, read_document};
 pub use error::DirectoryError;
 pub use files::CAPTURES;
-pub use hashing::hex;
 pub use index::RecordedRuns;
 pub use pack::{check_pack, pack, unpack};
 pub use recorded::{Recorded, RecordedError};

@@ -13,6 +13,7 @@ use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
 use sha2::Digest as _;
 use tar::{Archive, Builder, EntryType, Header};
+use trackbed_core::text::hex;
 use trackbed_measure::results::SCHEMA;
 use trackbed_outward::files;
 use trackbed_scenario::Input;
@@ -21,7 +22,7 @@ use crate::directory::{check_complete, read_document};
 use crate::error::{DirectoryError, Problem};
 use crate::files::{ABOUT, CAPTURES, DOCUMENT, FILES, PACK, PAGE, RUNS, SAMPLES, TIMELINES};
 use crate::form::read_json;
-use crate::hashing::{Hashing, hex};
+use crate::hashing::Hashing;
 use crate::recorded::{Recorded, place_of};
 use crate::{VERSION, build_id};
 

@@ -63,7 +63,7 @@ impl Add<Duration> for Time {
     type Output = Time;
 
     fn add(self, span: Duration) -> Time {
-        Time(self.0.saturating_add(saturating_nanos(span)))
+        Time(self.0.saturating_add(nanos(span)))
     }
 }
 
@@ -77,7 +77,7 @@ impl Sub<Duration> for Time {
     type Output = Time;
 
     fn sub(self, span: Duration) -> Time {
-        Time(self.0.saturating_sub(saturating_nanos(span)))
+        Time(self.0.saturating_sub(nanos(span)))
     }
 }
 
@@ -97,7 +97,8 @@ impl fmt::Display for Time {
     }
 }
 
-fn saturating_nanos(span: Duration) -> u64 {
+/// A span in nanoseconds; `u64::MAX` if it is longer than that.
+pub fn nanos(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
 

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 use trackbed_core::named;
-
-use crate::clock::nanos;
+use trackbed_core::time::nanos;
 
 /// A report of an emulation about its accuracy.
 #[derive(Clone, Debug)]

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
 use trackbed_core::Time;
+use trackbed_core::time::nanos;
 
 /// The monotonic clock of this machine, counted from an origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +68,4 @@ impl Calendar {
 pub(crate) fn now(clock: ClockId) -> Duration {
     // No reading is negative.
     clock_gettime(clock).try_into().unwrap_or_default()
-}
-
-pub(crate) fn nanos(span: Duration) -> u64 {
-    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -12,13 +12,14 @@ use std::time::Duration;
 
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::time::ClockId;
+use trackbed_core::time::nanos;
 use trackbed_core::{Packet, Time};
 use trackbed_linux::scheduling::run_before_others;
 use trackbed_net::{Network, NodeId};
 
 use crate::alarm::{Alarm, Woken};
 use crate::certificate::Certificate;
-use crate::clock::{Clock, nanos, now};
+use crate::clock::{Clock, now};
 use crate::gateway::gate::{Gate, Order};
 use crate::port::Port;
 use crate::remote::{Command, Remote};

@@ -25,7 +25,3 @@ pub(crate) fn is_ready(file: &impl AsFd, deadline_ns: u64) -> io::Result<bool> {
         }
     }
 }
-
-pub(crate) fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}

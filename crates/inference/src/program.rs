@@ -9,9 +9,10 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
+use trackbed_core::time::nanos;
 use trackbed_linux::parent::die_with_parent;
 
-use crate::clock::{is_ready, monotonic_nanos, nanos};
+use crate::clock::{is_ready, monotonic_nanos};
 use crate::detector::Frame;
 use crate::tail::Tail;
 

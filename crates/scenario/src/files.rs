@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use trackbed_core::parameter::Value;
+use trackbed_core::text::hex;
 use trackbed_measure::pcapng;
 use trackbed_outward::files;
 
@@ -173,10 +174,6 @@ pub(crate) fn read_bounded(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
 
 pub(crate) fn digest(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
-}
-
-fn hex(digest: &[u8]) -> String {
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A day of media in three resolutions fits; a mistaken path to the root does not.

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use trackbed_core::Time;
+use trackbed_core::time::nanos;
 
 use crate::config::RtoBounds;
 use crate::sequence::Seq;
-use crate::tick::{Tick, nanos};
+use crate::tick::Tick;
 
 #[derive(Debug, Default)]
 pub(crate) struct RttEstimator {

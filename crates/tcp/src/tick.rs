@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use trackbed_core::Time;
+use trackbed_core::time::nanos;
 
 /// The clock by which Linux's timer wheel (`kernel/time/timer.c`) lets timers fire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,11 +64,6 @@ impl Tick {
     pub(crate) fn rounded_down(self, wait: Duration) -> Duration {
         Duration::from_nanos(nanos(wait) / self.period * self.period)
     }
-}
-
-/// At most `u64::MAX`.
-pub(crate) fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 const SHORTEST: Duration = Duration::from_micros(500);

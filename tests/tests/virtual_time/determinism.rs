@@ -6,6 +6,7 @@ use std::iter;
 use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
+use trackbed_core::text::hex;
 use trackbed_lab::replay::{self, Replay};
 use trackbed_measure::results::RESULTS_VERSION;
 use trackbed_tests::{document_of, plan, run};
@@ -64,7 +65,7 @@ fn without_version(mut bytes: Vec<u8>) -> Vec<u8> {
 }
 
 fn digest(bytes: impl AsRef<[u8]>) -> String {
-    Sha256::digest(bytes)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes)[..8])
 }
 
 /// The digests of results and captures, compared with those recorded by another build. The debug

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use futures_util::StreamExt as _;
 use object_store::{ObjectMeta, ObjectStoreExt as _};
 use sha2::Digest as _;
+use trackbed_core::text::hex;
 use trackbed_outward::files::{self, Fresh};
 
-use crate::hashing::{Hashing, hex};
+use crate::hashing::Hashing;
 
 use super::{PIECES, RUNS, Store, StoreError};
 

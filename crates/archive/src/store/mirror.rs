@@ -13,9 +13,10 @@ use object_store::buffered::BufWriter;
 use object_store::{ObjectStoreExt as _, PutMode, PutPayload};
 use sha2::Digest as _;
 use tokio::io::AsyncWriteExt as _;
+use trackbed_core::text::hex;
 
 use super::{ABOUT, PIECES, RUNS, Store, StoreError};
-use crate::hashing::{Hashing, hex};
+use crate::hashing::Hashing;
 
 /// The interval of uploads after the first minute. A machine that disappears loses at most the results of
 /// this time.

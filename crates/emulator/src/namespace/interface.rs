@@ -22,6 +22,7 @@ use netlink_packet_route::route::{
 use netlink_packet_route::rule::{RuleAction, RuleAttribute, RuleMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage as Message};
 use rustix::net::netdevice::name_to_index;
+use trackbed_core::text::hex;
 use trackbed_linux::netlink::{Failure, Requests};
 
 use super::NetNamespace;
@@ -276,7 +277,6 @@ fn family(address: IpAddr) -> AddressFamily {
     }
 }
 
-/// A rule for packets from `source`.
 fn rule_from(source: IpAddr, action: RuleAction) -> RuleMessage {
     let mut message = RuleMessage::default();
     message.header.family = family(source);
@@ -311,7 +311,7 @@ const TABLE_LOCAL: u32 = 255;
     reason = "it waits for the kernel, outside of any run's clock"
 )]
 fn wait_until_local(address: Ipv6Addr) {
-    let wanted: String = address.octets().iter().map(|byte| format!("{byte:02x}")).collect();
+    let wanted = hex(&address.octets());
     for _ in 0..LOCAL_WITHIN.as_micros() / LOOK_AGAIN.as_micros() {
         // The thread's file: its namespace may differ from that of its process.
         let Ok(routes) = fs::read_to_string("/proc/thread-self/net/ipv6_route") else { return };

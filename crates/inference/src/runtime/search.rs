@@ -7,7 +7,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use std::{env, fs};
 
-use crate::clock::{is_ready, monotonic_nanos, nanos};
+use trackbed_core::time::nanos;
+
+use crate::clock::{is_ready, monotonic_nanos};
 
 /// Where to search, in this order.
 #[derive(Clone, Debug, Default)]

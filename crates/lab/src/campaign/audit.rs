@@ -5,13 +5,12 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use trackbed_analysis::Origin;
 use trackbed_core::Seed;
+use trackbed_core::text::hex;
 use trackbed_measure::results::{Document, SCHEMA, VIRTUAL};
 
 use crate::backend::Virtual;
 use crate::campaign::{self, Execution};
-use trackbed_archive::{
-    DirectoryError, Recorded, Results as _, Units, VERSION, hex, read_document,
-};
+use trackbed_archive::{DirectoryError, Recorded, Results as _, Units, VERSION, read_document};
 
 /// The result: what `trackbed verify-results --json` prints.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]

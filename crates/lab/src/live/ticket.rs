@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use trackbed_archive::hex;
+use trackbed_core::text::hex;
 
 /// Lets clients use a server (by a secret) and authenticate it (by its certificate). A server
 /// creates a new one at each start.

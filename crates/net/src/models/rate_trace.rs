@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use trackbed_core::text::lines;
+use trackbed_core::time::nanos;
 use trackbed_core::{Arguments, Packet, Rng, Time, parameters};
 
 use crate::link::{Change, Link, Outlet, Waiting};
@@ -115,14 +116,14 @@ impl Trace {
     fn time(&self, opportunity: u64) -> Time {
         let count = self.millis.len() as u64;
         let (cycle, index) = (opportunity / count, opportunity % count);
-        let period = saturating_nanos(self.period());
+        let period = nanos(self.period());
         let start = Time::from_nanos(period.saturating_mul(cycle));
         start + Duration::from_millis(self.millis[index as usize])
     }
 
     /// The number of the first opportunity after `now`.
     fn first_after(&self, now: Time) -> u64 {
-        let period = saturating_nanos(self.period());
+        let period = nanos(self.period());
         let (cycle, rest) = (now.as_nanos() / period, now.as_nanos() % period);
         let past = self.millis.partition_point(|ms| Time::from_millis(*ms).as_nanos() <= rest);
         cycle.saturating_mul(self.millis.len() as u64).saturating_add(past as u64)
@@ -137,10 +138,6 @@ const OPPORTUNITY_BYTES: usize = 1500;
 
 /// About a hundred years; keeps times within their range.
 const MILLIS_MAX: u64 = 3_000_000_000_000;
-
-fn saturating_nanos(span: Duration) -> u64 {
-    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
-}
 
 impl Model for RateTrace {
     fn stage(&self) -> Stage {

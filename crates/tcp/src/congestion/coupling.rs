@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use trackbed_core::time::nanos;
+
 use super::window::Window;
-use crate::tick::nanos;
 
 /// The state that the subflows of one connection share: a handle, of which every subflow's
 /// controller holds a clone (see [`build`](super::CongestionAlgorithm::build)).

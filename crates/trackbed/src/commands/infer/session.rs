@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::bail;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use trackbed_core::time::nanos;
 use trackbed_inference::clock::monotonic_nanos;
 use trackbed_inference::detection::Detection;
 use trackbed_inference::detector::{Detector, Frame};
@@ -147,10 +148,6 @@ fn progress(duration: Duration) -> ProgressBar {
     }
     let style = ProgressStyle::with_template("{bar:30} {msg}").expect("the template is valid");
     bar.with_style(style)
-}
-
-fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 const PERIOD: Duration = Duration::from_millis(100);
