@@ -1,5 +1,6 @@
 //! Shared code of the tests that span crates: scenarios from text, run to the end.
 
+pub mod programs;
 pub mod random;
 
 use std::num::NonZeroUsize;

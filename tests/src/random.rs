@@ -16,7 +16,11 @@ pub fn selected(one: &str, many: &str) -> Option<Range<u64>> {
     Some(first..first.saturating_add(count))
 }
 
-fn setting(name: &str) -> Option<u64> {
+/// The number in an environment variable.
+///
+/// # Panics
+/// If it is not a number.
+pub fn setting(name: &str) -> Option<u64> {
     let text = std::env::var(name).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: write a whole number")))
 }

@@ -112,7 +112,7 @@ fn a_video_is_decoded_by_ffmpeg() {
     fs::write(scratch.path("images.ppm"), images.concat()).unwrap();
     let words = ["-f", "image2pipe", "-c:v", "ppm", "-i", "images.ppm", "-c:v", "mjpeg", "a.avi"];
     if !ffmpeg(&words) {
-        return crate::skip("ffmpeg is not installed (Debian package ffmpeg)");
+        return crate::programs::skip("ffmpeg is not installed (Debian package ffmpeg)");
     }
     let mut frames = Frames::open(&scratch.path("a.avi")).unwrap();
     for _ in 0..2 {

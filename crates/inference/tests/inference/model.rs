@@ -29,7 +29,7 @@ fn runtimes() -> Vec<Runtime> {
     {
         Ok(runtime) => Some(runtime),
         Err(why @ (RuntimeError::Missing | RuntimeError::WithoutRten)) => {
-            crate::skip(why);
+            crate::programs::skip(why);
             None
         }
         Err(why) => panic!("{why}"),

@@ -3,6 +3,8 @@
 
 mod key_file;
 mod layout;
+#[path = "../../../../tests/src/programs.rs"]
+mod programs;
 mod read_back;
 mod wireshark;
 

@@ -1,43 +1,18 @@
 //! Captures as Wireshark reads them, if it is installed.
 
+use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
-use std::process::Command;
-use std::{env, fs};
 
 use trackbed_core::packet::{Ecn, IpHeader, protocol, transport_checksum};
 use trackbed_core::{Packet, Time};
 use trackbed_measure::keylog::KeyLog;
 use trackbed_measure::pcapng::PcapngWriter;
 
+use crate::programs::wireshark;
 use crate::{CLIENT, SERVER, bytes, packet, scratch_file, section, tap_point};
 
 const SESSION: &str = include_str!("../data/tls13-session.txt");
-
-/// The output of `tool` for `file`, or `None` if the tool is not installed, which fails the test
-/// only in the project's own continuous integration (`CI=true`).
-fn ask(tool: &str, file: &Path, arguments: &[&str]) -> Option<String> {
-    let mut command = Command::new(tool);
-    // `capinfos` takes the file last, `tshark` anywhere; a fixed locale keeps numbers as they are.
-    if tool == "tshark" {
-        command.arg("-r").arg(file).args(arguments);
-    } else {
-        command.args(arguments).arg(file);
-    }
-    match command.env("LC_ALL", "C.UTF-8").env("TZ", "UTC").output() {
-        Ok(output) => {
-            let errors = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{tool} does not accept the capture: {errors}");
-            Some(String::from_utf8(output.stdout).unwrap())
-        }
-        Err(error) => {
-            let is_ci = env::var("CI").is_ok_and(|ci| ci == "true");
-            assert!(!is_ci, "{tool} cannot be started ({error}); install the package tshark");
-            eprintln!("SKIPPED: no {tool} ({error}); install the Debian package tshark");
-            None
-        }
-    }
-}
 
 #[test]
 fn capinfos_agrees_about_the_whole_file() {
@@ -53,14 +28,14 @@ fn capinfos_agrees_about_the_whole_file() {
     writer.dropped(Time::from_nanos(1_500_000_001), down, &packet(500), "queue full").unwrap();
     writer.finish(Time::from_millis(2_000)).unwrap();
 
-    let Some(found) = ask("capinfos", &path, &["-M"]) else { return };
+    let Some(found) = wireshark("capinfos", &["-M"], &path) else { return };
     let application = concat!("Capture application: trackbed ", env!("CARGO_PKG_VERSION"));
     for line in include_str!("../data/capinfos.txt").lines().chain([application]) {
         assert!(found.contains(line), "no \"{line}\" in:\n{found}");
     }
 
     let fields = ["-T", "fields", "-e", "frame.interface_name", "-e", "frame.comment"];
-    let Some(found) = ask("tshark", &path, &fields) else { return };
+    let Some(found) = wireshark("tshark", &fields, &path) else { return };
     assert_eq!(found, "uplink\t\ndownlink\tdropped: queue full\n");
 }
 
@@ -74,7 +49,7 @@ fn tshark_decrypts_with_the_secrets_in_the_capture_and_not_without() {
     {
         let path = scratch_file(name);
         write_tls_session(&path, has_keys);
-        let Some(found) = ask("tshark", &path, &fields) else { return };
+        let Some(found) = wireshark("tshark", &fields, &path) else { return };
         assert_eq!(found, expected, "{name}");
     }
 }

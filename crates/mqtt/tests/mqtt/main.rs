@@ -2,9 +2,14 @@
 //! against Mosquitto's broker.
 
 mod behaviour;
+#[cfg(target_os = "linux")]
+mod broker;
 mod hostile;
 mod limits;
 #[cfg(target_os = "linux")]
 mod mosquitto;
+#[cfg(target_os = "linux")]
+#[path = "../../../../tests/src/programs.rs"]
+mod programs;
 mod swarm;
 mod world;

@@ -1,61 +1,22 @@
 //! Our client against Mosquitto's broker, over TCP on the loopback interface.
 
-use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::thread;
+use std::net::{SocketAddr, TcpStream};
 
-use tempfile::TempDir;
-
+use crate::broker;
+use crate::programs::Kept;
 use crate::world::*;
 
 /// A broker that ends with the test.
 struct Mosquitto {
-    process: Child,
-    port: u16,
-    _folder: TempDir,
+    _process: Kept,
+    address: SocketAddr,
 }
 
 impl Mosquitto {
     /// `None` where it is not installed.
     fn start() -> Option<Mosquitto> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let folders = std::env::split_paths(&path).chain([PathBuf::from("/usr/sbin")]);
-        let program = folders.map(|folder| folder.join("mosquitto")).find(|path| path.is_file());
-        let Some(program) = program else {
-            let why = "mosquitto is not installed: apt install mosquitto";
-            assert!(!std::env::var("CI").is_ok_and(|value| value == "true"), "{why}");
-            eprintln!("SKIPPED: {why}");
-            return None;
-        };
-        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let port = free.local_addr().unwrap().port();
-        drop(free);
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let configuration = folder.path().join("mosquitto.conf");
-        let text = format!(
-            "user root\nlistener {port} 127.0.0.1\nallow_anonymous true\npersistence false\n\
-             log_dest none\n"
-        );
-        fs::write(&configuration, text).unwrap();
-        let process = Command::new(program)
-            .arg("-c")
-            .arg(configuration)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let broker = Mosquitto { process, port, _folder: folder };
-        for _ in 0..1_000 {
-            if TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok() {
-                return Some(broker);
-            }
-            thread::park_timeout(Duration::from_millis(20));
-        }
-        panic!("mosquitto does not listen");
+        broker::start("").map(|(_process, address)| Mosquitto { _process, address })
     }
 
     fn join(&self, settings: Settings) -> Peer {
@@ -64,13 +25,6 @@ impl Mosquitto {
         let mut peer = Peer { client, stream: None, events: Vec::new() };
         peer.connect(self);
         peer
-    }
-}
-
-impl Drop for Mosquitto {
-    fn drop(&mut self) {
-        let _gone = self.process.kill();
-        let _waited = self.process.wait();
     }
 }
 
@@ -83,7 +37,7 @@ struct Peer {
 
 impl Peer {
     fn connect(&mut self, broker: &Mosquitto) {
-        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, broker.port)).unwrap();
+        let stream = TcpStream::connect(broker.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         stream.set_nodelay(true).unwrap();
         self.stream = Some(stream);

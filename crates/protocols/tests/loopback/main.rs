@@ -2,9 +2,13 @@
 //! do not speak them, and with third-party programs.
 #![cfg(target_os = "linux")]
 
+#[path = "../../../mqtt/tests/mqtt/broker.rs"]
+mod broker;
 mod clients;
 mod hostile;
 mod kernel;
+#[path = "../../../../tests/src/programs.rs"]
+mod programs;
 mod support;
 #[path = "../shared/traffic.rs"]
 mod traffic;

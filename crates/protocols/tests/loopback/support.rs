@@ -1,7 +1,6 @@
 //! Our ends on the loopback interface, and what third-party programs need.
 
 use std::io::{PipeWriter, pipe};
-use std::process::Child;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
@@ -31,6 +30,8 @@ pub use trackbed_protocols::{
     TransportParameters, find, registry,
 };
 pub use trackbed_substrate::{Host, sleep};
+
+pub use crate::programs::{Kept, look_for, skip};
 
 pub const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
@@ -102,17 +103,6 @@ impl Drop for Server {
     }
 }
 
-/// A program that ends with the test.
-pub struct Running(pub Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ended = self.0.kill();
-        let _status = self.0.wait();
-    }
-}
-
 /// The certificate and the key of a third-party server, and what our client has to trust.
 pub struct Identity {
     pub certificate: NamedTempFile,
@@ -145,19 +135,6 @@ pub fn file(content: &[u8]) -> NamedTempFile {
 /// A port of UDP that is free now, and hopefully still when a program asks for it.
 pub fn free_port() -> u16 {
     UdpSocket::bind((HERE, 0)).unwrap().local_addr().unwrap().port()
-}
-
-/// The program called `name`, if it is in a folder of `PATH`.
-pub fn look_for(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file())
-}
-
-/// Reports that a test cannot run here.
-pub fn skip(why: &str) {
-    let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
-    assert!(!is_ci, "{why}");
-    eprintln!("SKIPPED: {why}");
 }
 
 /// Longer than any of these tests takes on a busy machine.

@@ -3,10 +3,11 @@
 //! active virtual environment, from `TRACKBED_PYTHON`, or from `PATH`.
 #![forbid(unsafe_code)]
 
+#[path = "../../../../tests/src/programs.rs"]
+mod programs;
 mod table;
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use table::{Line, Table, assert_near};
@@ -143,18 +144,7 @@ fn equivalence_is_no_surer_than_two_one_sided_t_tests() {
 /// The table matches the installed SciPy; resampled values within a tenth.
 #[test]
 fn the_table_is_scipys() {
-    let python = std::env::var_os("TRACKBED_PYTHON").unwrap_or_else(active_python);
-    let probe = Command::new(&python)
-        .args(["-c", "import scipy"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    if !probe.is_ok_and(|status| status.success()) {
-        let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
-        assert!(!in_ci, "CI=true allows no skipped test: `pip install scipy`");
-        eprintln!("skipped: Python has not SciPy: pip install scipy");
-        return;
-    }
+    let Some(python) = programs::python(&["scipy"]) else { return };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scipy/reference.py");
     let output = Command::new(python).arg(script).stderr(Stdio::inherit()).output().unwrap();
     assert!(output.status.success(), "the reference failed: {}", output.status);
@@ -165,12 +155,6 @@ fn the_table_is_scipys() {
         let resampled = ["bca", "chance"].contains(&committed.question());
         fresh.assert_is(committed, if resampled { 0.1 } else { 1e-6 });
     }
-}
-
-fn active_python() -> OsString {
-    let environment = std::env::var_os("VIRTUAL_ENV");
-    let python = environment.map(|folder| PathBuf::from(folder).join("bin/python3"));
-    python.map_or_else(|| "python3".into(), PathBuf::into_os_string)
 }
 
 fn compared(table: &Table, first: &str, second: &str, paired: bool) -> Comparison {

@@ -6,7 +6,7 @@
 
 use trackbed_core::packet::{IpHeader, protocol, transport_checksum};
 
-use crate::setting;
+use crate::random::setting;
 use crate::track::*;
 
 /// How bad the channel is, in per cent.

@@ -4,9 +4,9 @@
 //!
 //! `HANDOVER_RUNS=10000` runs this many cases, `HANDOVER_SEED=17` one of them.
 
-use crate::multipath_swarm::{Dice, config};
+use crate::multipath_swarm::config;
 use crate::paths::{Lane, World, client_ip};
-use crate::setting;
+use crate::random::{Dice, setting};
 use crate::track::*;
 use trackbed_tcp::schedulers;
 

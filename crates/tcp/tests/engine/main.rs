@@ -12,11 +12,8 @@ mod multipath_middle;
 mod multipath_swarm;
 mod paths;
 mod peers;
+#[path = "../../../../tests/src/random.rs"]
+#[allow(dead_code, reason = "the tests across crates use the rest")]
+mod random;
 mod scheduling;
 mod track;
-
-/// The number in an environment variable.
-fn setting(name: &str) -> Option<u64> {
-    let text = std::env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text}: write a whole number")))
-}

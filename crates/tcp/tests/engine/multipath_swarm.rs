@@ -5,27 +5,10 @@
 //! longer; with `MULTIPATH_SEED=17` it plays one.
 
 use crate::paths::{Lane, World, client_ip, server_ip};
-use crate::setting;
+use crate::random::{Dice, setting};
 use crate::track::*;
 use trackbed_tcp::multipath::Reinjection;
 use trackbed_tcp::schedulers;
-
-/// Random choices.
-pub struct Dice(pub Rng);
-
-impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0.below(bound)
-    }
-
-    fn one_in(&mut self, ways: u64) -> bool {
-        self.below(ways) == 0
-    }
-
-    fn pick<'a, T>(&mut self, choices: &'a [T]) -> &'a T {
-        &choices[self.below(choices.len() as u64) as usize]
-    }
-}
 
 /// A host's settings, without addresses.
 pub fn config(dice: &mut Dice) -> MultipathConfig {
@@ -37,33 +20,33 @@ pub fn config(dice: &mut Dice) -> MultipathConfig {
         _ => BufferSize { initial: 131_072, max: 4_194_304 },
     };
     let tcp = Config {
-        congestion: dice.pick::<&_>(algorithms()),
+        congestion: dice.pick(algorithms()),
         nagle: dice.one_in(2),
         batching: dice.one_in(2),
         sack: !dice.one_in(5),
         timestamps: !dice.one_in(5),
         window_scaling: !dice.one_in(5),
-        ecn: *dice.pick(&[EcnMode::Off, EcnMode::Passive, EcnMode::Active]),
+        ecn: dice.pick(&[EcnMode::Off, EcnMode::Passive, EcnMode::Active]),
         receive_buffer: buffer(dice),
         send_buffer: buffer(dice),
         ..Config::default()
     };
     MultipathConfig {
         tcp,
-        scheduler: dice.pick::<&_>(schedulers::algorithms()),
+        scheduler: dice.pick(schedulers::algorithms()),
         opportunistic: dice.one_in(2),
         proactive: dice.one_in(3),
         reactive: dice.one_in(4),
         checksum: dice.one_in(3),
         short_numbers: dice.one_in(3),
-        reinjection: Some(*dice.pick(&[Reinjection::Timeout, Reinjection::Stale(4)])),
+        reinjection: Some(dice.pick(&[Reinjection::Timeout, Reinjection::Stale(4)])),
         rejoin: dice.one_in(2).then(|| Duration::from_millis(500)),
         ..MultipathConfig::default()
     }
 }
 
 fn lane(dice: &mut Dice) -> Lane {
-    let mut lane = Lane::new(*dice.pick(&[1, 5, 25, 100]), 1 + dice.below(100));
+    let mut lane = Lane::new(dice.pick(&[1, 5, 25, 100]), 1 + dice.below(100));
     lane.queue = 10 + dice.below(200) as usize;
     if dice.one_in(2) {
         lane.loss = Ratio::from_parts(dice.below(100), 1_000);
@@ -117,11 +100,11 @@ fn meddle(world: &mut World, dice: &mut Dice) {
     let paths: Vec<_> = connection.paths().map(|path| path.id).collect();
     match dice.below(4) {
         0 if !paths.is_empty() => {
-            let id = *dice.pick(&paths);
+            let id = dice.pick(&paths);
             connection.set_backup(now, id, dice.one_in(2));
         }
         1 if !paths.is_empty() => {
-            let id = *dice.pick(&paths);
+            let id = dice.pick(&paths);
             connection.set_blocked(now, id, dice.one_in(2));
         }
         2 if host == 0 && lanes > 1 => {

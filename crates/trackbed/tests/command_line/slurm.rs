@@ -56,7 +56,7 @@ fn is_possible() -> bool {
     if missing.is_empty() && is_root {
         return true;
     }
-    skip(&format!("{missing:?} missing, root: {is_root}; install slurm-wlm and munge"));
+    skip(format!("{missing:?} missing, root: {is_root}; install slurm-wlm and munge"));
     false
 }
 

@@ -1,8 +1,10 @@
 //! Helpers of the program's tests: a folder to run it in, the result of a command, and programs that a machine
 //! may lack.
-#![allow(dead_code, reason = "not every executable uses every part")]
+#![allow(dead_code, unused_imports, reason = "not every executable uses every part")]
 
-use std::ffi::OsString;
+#[path = "../../../../tests/src/programs.rs"]
+mod programs;
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddrV4, TcpStream};
@@ -12,6 +14,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+pub use programs::{Kept, python, skip, wireshark};
 
 /// A temporary folder in which commands are run.
 pub struct Scratch(TempDir);
@@ -176,16 +180,6 @@ pub fn kill(mut child: Child) {
     child.wait().unwrap();
 }
 
-/// A process that is killed when it is dropped.
-pub struct Kept(pub Child);
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// Starts a server that logs as JSON, and returns it with the address in its first line.
 pub fn listening(mut command: Command) -> (Kept, String) {
     let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
@@ -193,26 +187,6 @@ pub fn listening(mut command: Command) -> (Kept, String) {
     BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
     let told: Value = serde_json::from_str(&line).unwrap();
     (Kept(process), told["address"].as_str().unwrap().to_owned())
-}
-
-/// What a program of Wireshark prints about a capture; `None` if it is not installed.
-pub fn wireshark(tool: &str, arguments: &[&str], capture: &Path) -> Option<String> {
-    let mut command = Command::new(tool);
-    match tool {
-        "tshark" => command.arg("-r").arg(capture).args(arguments),
-        _ => command.args(arguments).arg(capture),
-    };
-    match command.env("LC_ALL", "C.UTF-8").output() {
-        Ok(output) => {
-            let errors = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{tool} refuses {}: {errors}", capture.display());
-            Some(String::from_utf8_lossy(&output.stdout).into_owned())
-        }
-        Err(why) => {
-            skip(&format!("no {tool} ({why}); install the Debian package tshark"));
-            None
-        }
-    }
 }
 
 /// The packets of a pcapng file in the byte order of this machine, each as its Enhanced Packet Block
@@ -285,29 +259,4 @@ pub fn resident(process: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1_024
-}
-
-/// The Python that has these modules.
-pub fn python(modules: &[&str]) -> Option<OsString> {
-    let environment = std::env::var_os("VIRTUAL_ENV")
-        .map(|folder| PathBuf::from(folder).join("bin/python3").into_os_string());
-    let python =
-        std::env::var_os("TRACKBED_PYTHON").or(environment).unwrap_or_else(|| "python3".into());
-    let question = format!(
-        "import importlib.util, sys\nsys.exit(not all(map(importlib.util.find_spec, {modules:?})))"
-    );
-    let mut probe = Command::new(&python);
-    probe.args(["-c", &question]).stdout(Stdio::null()).stderr(Stdio::null());
-    if probe.status().is_ok_and(|status| status.success()) {
-        return Some(python);
-    }
-    skip(&format!("Python has not all of {modules:?}: pip install {}", modules.join(" ")));
-    None
-}
-
-/// Reports that a test cannot run here; with `CI=true` that is a failure.
-pub fn skip(why: &str) {
-    let is_ci = std::env::var("CI").is_ok_and(|value| value == "true");
-    assert!(!is_ci, "CI=true allows no skipped test: {why}");
-    eprintln!("SKIPPED: {why}");
 }

@@ -4,6 +4,8 @@
 mod captures;
 mod certificates;
 mod mutation;
+#[path = "../../../../tests/src/programs.rs"]
+mod programs;
 mod reference;
 mod refusals;
 mod traffic;

@@ -2,50 +2,20 @@
 //! Python is taken from the active virtual environment, from `TRACKBED_PYTHON`, or from `PATH`; without
 //! these packages the tests are skipped.
 
-use std::ffi::OsString;
-use std::io::Write as _;
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-
 use serde_json::{Value, json};
+use trackbed_core::text::hex;
 use trackbed_v2x::payload::{self, bsm, psid};
 use trackbed_v2x::sign::{Identification, Unsigned};
 use trackbed_v2x::{PointForm, SignedMessage};
 
 use crate::captures;
+use crate::programs::{answer_of_python, python};
 use crate::world::World;
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn python() -> OsString {
-    let environment = std::env::var_os("VIRTUAL_ENV")
-        .map(|folder| PathBuf::from(folder).join("bin/python3").into_os_string());
-    std::env::var_os("TRACKBED_PYTHON").or(environment).unwrap_or_else(|| "python3".into())
-}
 
 /// What `program` prints as JSON when it is given `input` as JSON; `None` if packages are missing.
 fn ask(program: &str, input: &Value) -> Option<Value> {
-    let mut probe = Command::new(python());
-    probe.args(["-c", "import pycrate_asn1dir, pycrate_asn1c, cryptography"]);
-    let status = probe.stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if !status.is_ok_and(|status| status.success()) {
-        let in_ci = std::env::var_os("CI").is_some_and(|value| value == "true");
-        assert!(!in_ci, "CI=true allows no skipped test: `pip install pycrate cryptography`");
-        eprintln!("skipped: Python has not these packages: pip install pycrate cryptography");
-        return None;
-    }
-    let mut child = Command::new(python())
-        .args(["-c", program])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    child.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "the reference failed: {}", output.status);
-    let text = String::from_utf8(output.stdout).unwrap();
+    let python = python(&["pycrate_asn1dir", "pycrate_asn1c", "cryptography"])?;
+    let text = answer_of_python(&python, program, ".".as_ref(), &input.to_string());
     let last = text.lines().last().expect("it prints a line");
     Some(serde_json::from_str(last).unwrap())
 }

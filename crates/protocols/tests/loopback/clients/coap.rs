@@ -111,7 +111,7 @@ fn openssl_agrees_with_our_server_on_every_cipher() {
         input.flush().unwrap();
         let mut answer = [0; 4];
         let mut output = client.stdout.take().unwrap();
-        let client = Running(client);
+        let client = Kept(client);
         output.read_exact(&mut answer).unwrap_or_else(|error| panic!("{cipher:?}: {error}"));
         assert_eq!(answer, [0x70, 0, 0x12, 0x34], "{cipher:?}");
         drop((input, client));
@@ -120,7 +120,7 @@ fn openssl_agrees_with_our_server_on_every_cipher() {
 
 /// A third-party server on its own port, with a certificate that our client trusts.
 struct Foreign {
-    _running: Running,
+    _running: Kept,
     identity: Identity,
     address: SocketAddr,
 }
@@ -141,7 +141,7 @@ impl Foreign {
             .spawn()
             .unwrap();
         let address = SocketAddr::new(HERE, port);
-        Foreign { _running: Running(running), identity, address }
+        Foreign { _running: Kept(running), identity, address }
     }
 }
 

@@ -86,7 +86,7 @@ fn our_client(program: &Path, here: IpAddr, ends: (&[KeyExchange], &[KeyExchange
         .unwrap();
     let mut address = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
-    let _running = Running(child);
+    let _running = Kept(child);
     let retried = !ends.1.contains(&ends.0[0]);
     run("http1", async |machine| {
         let (transport, handshake) = (transport(), Handshake::Resumed);

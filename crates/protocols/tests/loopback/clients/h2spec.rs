@@ -105,7 +105,7 @@ fn provide(folder: &Path) -> Option<PathBuf> {
         .unwrap();
     if !build.status.success() {
         let said = String::from_utf8_lossy(&build.stderr).into_owned();
-        skip(&format!("h2spec cannot be built, since Go says: {said}"));
+        skip(format!("h2spec cannot be built, since Go says: {said}"));
         return None;
     }
     Some(built)

@@ -1,10 +1,10 @@
 //! MQTT inside TLS with Mosquitto: its clients at our broker, ours at its broker.
 
 use std::process::Child;
-use std::thread;
 
 use trackbed_protocols::{MqttAnswer, MqttParameters, MqttQos, MqttVersion};
 
+use crate::broker;
 use crate::support::*;
 
 /// `/echo` returns what it is sent.
@@ -145,45 +145,21 @@ fn their_clients_take_each_cipher() {
 
 /// Mosquitto's broker, which ends with the test.
 struct Mosquitto {
-    _process: Running,
+    _process: Kept,
     address: SocketAddr,
     identity: Identity,
 }
 
 impl Mosquitto {
     fn start() -> Option<Mosquitto> {
-        let program = look_for("mosquitto")
-            .or_else(|| Some(PathBuf::from("/usr/sbin/mosquitto")).filter(|path| path.is_file()));
-        let Some(program) = program else {
-            skip("mosquitto is not installed: apt install mosquitto");
-            return None;
-        };
-        let address = TcpListener::bind((HERE, 0)).unwrap().local_addr().unwrap();
         let identity = Identity::new();
-        let text = format!(
-            "user root\nlistener {} 127.0.0.1\nallow_anonymous true\npersistence false\n\
-             log_dest none\ncertfile {}\nkeyfile {}\n",
-            address.port(),
+        let more = format!(
+            "certfile {}\nkeyfile {}\n",
             identity.certificate.path().display(),
             identity.key.path().display()
         );
-        let configuration = file(text.as_bytes());
-        let process = Command::new(program)
-            .arg("-c")
-            .arg(configuration.path())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let broker = Mosquitto { _process: Running(process), address, identity };
-        for _ in 0..1_000 {
-            if TcpStream::connect(address).is_ok() {
-                return Some(broker);
-            }
-            thread::park_timeout(Duration::from_millis(20));
-        }
-        panic!("mosquitto does not listen");
+        let (_process, address) = broker::start(&more)?;
+        Some(Mosquitto { _process, address, identity })
     }
 
     /// Exchanges of our client that it answers itself, in every quality; what was negotiated is what

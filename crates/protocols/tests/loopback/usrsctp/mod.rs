@@ -13,9 +13,9 @@ fn peer() -> Option<PathBuf> {
     compiled::program("loopback/usrsctp/peer.c", &["-lusrsctp", "-lpthread"])
 }
 
-fn start(program: &Path, words: &[String]) -> Running {
+fn start(program: &Path, words: &[String]) -> Kept {
     let child = Command::new(program).args(words).stdout(Stdio::piped()).spawn();
-    Running(child.unwrap())
+    Kept(child.unwrap())
 }
 
 fn sctp() -> &'static dyn Protocol {

@@ -77,7 +77,7 @@ fn is_there(program: &str) -> bool {
     match trackbed_programs::find_executable(&names, package) {
         Ok(_) => true,
         Err(missing) => {
-            skip(&missing.to_string());
+            skip(missing);
             false
         }
     }
