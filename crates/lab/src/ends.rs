@@ -8,6 +8,7 @@ use std::time::Duration;
 use trackbed_connection::{Error, Service};
 use trackbed_core::event::Role;
 use trackbed_core::{Event, EventLog, Seed, Time};
+use trackbed_emulator::enclosure::Usage;
 use trackbed_protocols::{
     Ledger, Observer, PathControl, ServerConfig, ServerHandle, ServerLimits, TransportParameters,
 };
@@ -18,7 +19,7 @@ use trackbed_workloads::Patience;
 use crate::environment;
 use crate::foresight::WhoActs;
 use crate::logs::sent;
-use crate::machine::{Usage, usage};
+use crate::machine::usage;
 use crate::scene::{Scene, transport};
 use crate::tick;
 use crate::wiring::{self, Connecting, Phones};

@@ -6,6 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};
+use trackbed_linux::processes::resident_max;
+use trackbed_linux::reaping::Usage;
 
 /// The kernel and its settings, by name, and which work of interfaces the hosts do.
 pub(crate) fn environment(offloads: &str) -> BTreeMap<String, String> {
@@ -33,21 +35,10 @@ pub(crate) fn environment(offloads: &str) -> BTreeMap<String, String> {
 }
 
 /// Resource usage of this process so far.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Usage {
-    /// Processor time, in user and system mode.
-    pub processor: Duration,
-    /// Maximum resident memory in bytes (`VmHWM` of proc_pid_status(5)).
-    pub memory_bytes: u64,
-}
-
 pub(crate) fn usage() -> Usage {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     let processor = Duration::try_from(time).unwrap_or_default();
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = line.and_then(|text| text.split_whitespace().next()?.parse::<u64>().ok());
-    Usage { processor, memory_bytes: kib.unwrap_or(0) * 1_024 }
+    Usage { processor, memory_bytes: resident_max(std::process::id()).unwrap_or(0) }
 }
 
 fn text(text: &std::ffi::CStr) -> String {

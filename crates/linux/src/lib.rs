@@ -9,6 +9,7 @@ pub mod namespaces;
 pub mod netlink;
 mod packet_socket;
 pub mod parent;
+pub mod processes;
 pub mod reaping;
 pub mod scheduling;
 pub mod socket;

@@ -3,6 +3,8 @@
 use std::fs;
 use std::time::Duration;
 
+use trackbed_linux::processes::{family, resident_max};
+
 /// The processor time of all descendants of `root`, without threads that have ended.
 pub(crate) fn processor(root: u32) -> Duration {
     let of_process = |pid: u32| {
@@ -18,39 +20,11 @@ pub(crate) fn processor(root: u32) -> Duration {
 /// Maximum resident memory of each descendant of `root`, summed, in bytes; shared pages count for
 /// each process.
 pub(crate) fn memory_bytes(root: u32) -> u64 {
-    let peak = |pid: u32| {
-        let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-        line.split_whitespace().next()?.parse::<u64>().ok()
-    };
-    below(root).filter_map(peak).sum::<u64>() * 1_024
+    below(root).filter_map(resident_max).sum()
 }
 
 fn below(root: u32) -> impl Iterator<Item = u32> {
     family(root).into_iter().filter(move |pid| *pid != root)
-}
-
-/// `root` and its descendants. Processes that start or end meanwhile may be missing.
-fn family(root: u32) -> Vec<u32> {
-    let pairs: Vec<(u32, u32)> = fs::read_dir("/proc")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| {
-            let pid = entry.file_name().to_str()?.parse().ok()?;
-            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
-            // The program's name is in parentheses and may contain any character.
-            let (_, behind) = stat.rsplit_once(')')?;
-            Some((pid, behind.split_whitespace().nth(1)?.parse().ok()?))
-        })
-        .collect();
-    let mut family = vec![root];
-    let mut next = 0;
-    while let Some(parent) = family.get(next).copied() {
-        family.extend(pairs.iter().filter(|(_, of)| *of == parent).map(|(pid, _)| *pid));
-        next += 1;
-    }
-    family
 }
 
 #[cfg(test)]

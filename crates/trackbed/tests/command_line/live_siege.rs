@@ -7,12 +7,12 @@ use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use trackbed_connection::{Request, body};
 use trackbed_core::Time;
 use trackbed_linux::allow_descriptors;
+use trackbed_linux::processes::resident_max;
 use trackbed_protocols::{ClientConfig, TlsParameters, Trust, registry};
 use trackbed_substrate::before;
 use trackbed_substrate::kernel::{Execution, Origin};
 
 use super::live::Server;
-use super::support::resident;
 use super::*;
 
 fn besieged() -> Server {
@@ -75,7 +75,6 @@ fn askers(address: &str, certificate: &[u8], count: usize) {
     asked.unwrap();
 }
 
-/// Sets the flag on drop.
 struct SetOnDrop<'a>(&'a AtomicBool);
 
 impl Drop for SetOnDrop<'_> {
@@ -113,7 +112,7 @@ fn besiege(attempts: usize) {
     });
     // And after all of it.
     genuine(&server);
-    let resident = resident(server.process.0.id());
+    let resident = resident_max(server.process.0.id()).unwrap();
     assert!(resident < 150_000_000, "{resident} bytes");
     let tried = tried.load(Ordering::Relaxed);
     println!("{tried} attempts, {resident} bytes");

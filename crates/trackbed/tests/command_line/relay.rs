@@ -7,8 +7,9 @@ use rustix::net::{
     AddressFamily, SocketFlags, SocketType, bind, connect, getsockname, listen, socket, socket_with,
 };
 use trackbed_linux::allow_descriptors;
+use trackbed_linux::processes::resident_max;
 
-use super::support::{Kept, ask_socks, listening, resident, socks_request, wait_until};
+use super::support::{Kept, ask_socks, listening, socks_request, wait_until};
 use super::*;
 
 /// A relay with a SOCKS5 front.
@@ -143,8 +144,8 @@ fn half_open(count: usize) {
         exchanges(&relay, echo);
     }
     let process = relay.process.0.id();
-    let (resident, tasks) = (resident(process), format!("/proc/{process}/task"));
-    let threads = fs::read_dir(tasks).unwrap().count();
+    let resident = resident_max(process).unwrap();
+    let threads = fs::read_dir(format!("/proc/{process}/task")).unwrap().count();
     println!("{} half-open connections, {resident} bytes, {threads} threads", held.len());
     assert!(threads < 32, "{threads} threads");
     assert!(resident < 200_000_000, "{resident} bytes");

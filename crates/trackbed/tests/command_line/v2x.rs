@@ -124,7 +124,7 @@ fn a_million_messages_are_verified_in_little_memory() {
     for thousand in sent.chunks(1_000).cycle().take(1_000) {
         input.write_all(&capture(thousand.iter())[24..]).unwrap();
     }
-    let peak = support::resident(child.id());
+    let peak = trackbed_linux::processes::resident_max(child.id()).unwrap();
     drop(input);
     assert_eq!(child.wait().unwrap().code(), Some(0), "{}", scratch.read("errors"));
     let told = scratch.read("errors");

@@ -253,10 +253,3 @@ pub fn printed(command: &mut Command) -> String {
     assert_eq!(ended.status, 0, "{command:?}: {}", ended.stderr);
     ended.stdout
 }
-
-/// The most of a process that was resident at once, in bytes (`VmHWM` of proc_pid_status(5)).
-pub fn resident(process: u32) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1_024
-}

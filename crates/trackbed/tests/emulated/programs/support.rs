@@ -4,6 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
 use rustix::process::{Pid, Signal, kill_process};
+use trackbed_linux::processes::family;
 
 use crate::Scratch;
 use crate::support::skip;
@@ -29,25 +30,11 @@ impl Scratch {
 
 /// All descendants of process `root`, with their commands' names.
 pub fn descendants(root: u32) -> Vec<(u32, String)> {
-    let all: Vec<(u32, u32, String)> = fs::read_dir("/proc")
-        .unwrap()
-        .flatten()
-        .filter_map(|entry| {
-            let pid = entry.file_name().to_str()?.parse().ok()?;
-            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
-            let (front, behind) = stat.rsplit_once(')')?;
-            let name = front.split_once('(')?.1.to_owned();
-            Some((pid, behind.split_whitespace().nth(1)?.parse().ok()?, name))
-        })
-        .collect();
-    let mut found = vec![(root, String::new())];
-    let mut next = 0;
-    while let Some(&(parent, _)) = found.get(next) {
-        let children = all.iter().filter(|(_, of, _)| *of == parent);
-        found.extend(children.map(|(pid, _, name)| (*pid, name.clone())));
-        next += 1;
-    }
-    found.split_off(1)
+    let named = |pid| {
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+        Some((pid, name.trim_end().to_owned()))
+    };
+    family(root).into_iter().skip(1).filter_map(named).collect()
 }
 
 pub fn is_alive(pid: u32) -> bool {
