@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::time::Duration;
 
 use crate::printable::{printable, printable_line};
+use chrono::{DateTime, SecondsFormat};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::{Map, Value};
 
@@ -117,22 +118,12 @@ fn line(
     Value::Object(line)
 }
 
-/// A time of day in UTC to the millisecond (RFC 3339), by the proleptic Gregorian calendar.
+/// A time of day in UTC to the millisecond.
 fn rfc3339(now: Duration) -> String {
     let seconds = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
-    let (days, of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days since 0000-03-01: years that end with February have the leap day last.
-    let since_march = days + 719_468;
-    let (era, of_era) = (since_march.div_euclid(146_097), since_march.rem_euclid(146_097));
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year + era * 400 + i64::from(month <= 2);
-    let (hour, minute, second) = (of_day / 3_600, of_day / 60 % 60, of_day % 60);
-    let millis = now.subsec_millis();
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
+    let time =
+        DateTime::from_timestamp(seconds, now.subsec_nanos()).unwrap_or(DateTime::UNIX_EPOCH);
+    time.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
 #[cfg(test)]
