@@ -1,6 +1,8 @@
 //! Caddy: HTTP/3 over QUIC, HTTP/1.1 and HTTP/2 over TLS and TCP.
 
-use crate::program::{Abilities, About, Cipher, Known, Launch, Setup, TlsVersion, Transport};
+use trackbed_connection::{CipherSuite, TlsVersion};
+
+use crate::program::{Abilities, About, Known, Launch, Setup, Transport};
 
 pub(crate) const CADDY: Known = Known {
     about: About {
@@ -74,10 +76,10 @@ fn last_transport(setup: &Setup<'_>) -> Transport {
 }
 
 /// The IANA names of TLS 1.2 suites.
-fn suite_12(cipher: Cipher) -> &'static str {
+fn suite_12(cipher: CipherSuite) -> &'static str {
     match cipher {
-        Cipher::Aes128Gcm => "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
-        Cipher::Aes256Gcm => "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
-        Cipher::ChaCha20Poly1305 => "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+        CipherSuite::Aes128Gcm => "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+        CipherSuite::Aes256Gcm => "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+        CipherSuite::ChaCha20Poly1305 => "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
     }
 }

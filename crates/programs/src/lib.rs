@@ -39,11 +39,9 @@ pub use error::ProgramError;
 pub use executable::package_of;
 pub use executable::{Missing, find_executable};
 pub use folder::Folder;
-pub use program::{
-    Abilities, About, Cipher, Launch, Listens, Program, Server, Setup, TlsVersion, Transport,
-};
+pub use program::{Abilities, About, Launch, Listens, Program, Server, Setup, Transport};
+pub use running::Running;
 pub use running::environment;
-pub use running::{Running, Used};
 pub use trackbed_linux::unprivileged::User;
 
 /// Every server program, in list order. To add one, create its file and add a line here.
@@ -71,6 +69,8 @@ mod tests {
     use std::net::{IpAddr, Ipv4Addr};
     use std::path::Path;
 
+    use trackbed_connection::CipherSuite;
+
     use super::*;
 
     #[test]
@@ -92,7 +92,7 @@ mod tests {
                     port: program.port(),
                     name: "server.test",
                     tls,
-                    cipher: cipher.map(|_| Cipher::Aes256Gcm),
+                    cipher: cipher.map(|_| CipherSuite::Aes256Gcm),
                     early_data: !abilities.early_data.is_empty(),
                     ..Setup::within(folder)
                 };

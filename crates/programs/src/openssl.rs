@@ -1,6 +1,8 @@
 //! OpenSSL's names of versions and ciphers.
 
-use crate::program::{Cipher, Launch, Setup, TlsVersion};
+use trackbed_connection::{CipherSuite, TlsVersion};
+
+use crate::program::{Launch, Setup};
 
 /// The version's name in nginx and in OpenSSL's configuration.
 pub(crate) fn version(tls: TlsVersion) -> &'static str {
@@ -11,20 +13,20 @@ pub(crate) fn version(tls: TlsVersion) -> &'static str {
 }
 
 /// The TLS 1.2 suite (openssl-ciphers(1)) for an ECDSA certificate.
-fn suite_12(cipher: Cipher) -> &'static str {
+fn suite_12(cipher: CipherSuite) -> &'static str {
     match cipher {
-        Cipher::Aes128Gcm => "ECDHE-ECDSA-AES128-GCM-SHA256",
-        Cipher::Aes256Gcm => "ECDHE-ECDSA-AES256-GCM-SHA384",
-        Cipher::ChaCha20Poly1305 => "ECDHE-ECDSA-CHACHA20-POLY1305",
+        CipherSuite::Aes128Gcm => "ECDHE-ECDSA-AES128-GCM-SHA256",
+        CipherSuite::Aes256Gcm => "ECDHE-ECDSA-AES256-GCM-SHA384",
+        CipherSuite::ChaCha20Poly1305 => "ECDHE-ECDSA-CHACHA20-POLY1305",
     }
 }
 
 /// The TLS 1.3 suite (RFC 8446 section B.4).
-fn suite_13(cipher: Cipher) -> &'static str {
+fn suite_13(cipher: CipherSuite) -> &'static str {
     match cipher {
-        Cipher::Aes128Gcm => "TLS_AES_128_GCM_SHA256",
-        Cipher::Aes256Gcm => "TLS_AES_256_GCM_SHA384",
-        Cipher::ChaCha20Poly1305 => "TLS_CHACHA20_POLY1305_SHA256",
+        CipherSuite::Aes128Gcm => "TLS_AES_128_GCM_SHA256",
+        CipherSuite::Aes256Gcm => "TLS_AES_256_GCM_SHA384",
+        CipherSuite::ChaCha20Poly1305 => "TLS_CHACHA20_POLY1305_SHA256",
     }
 }
 

@@ -7,6 +7,8 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use trackbed_connection::{CipherSuite, TlsVersion};
+
 use crate::command::{CustomCommand, filled};
 
 /// A third-party server: an entry of [`registry`](crate::registry).
@@ -128,31 +130,6 @@ impl Abilities {
     };
 }
 
-/// A version of TLS.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TlsVersion {
-    /// TLS 1.2 (RFC 5246), or DTLS 1.2 (RFC 6347).
-    Tls12,
-    /// TLS 1.3 (RFC 8446).
-    Tls13,
-}
-
-impl TlsVersion {
-    /// Both, the older one first.
-    pub const ALL: &'static [TlsVersion] = &[TlsVersion::Tls12, TlsVersion::Tls13];
-}
-
-/// A cipher; key exchange and signature are ECDHE and ECDSA.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cipher {
-    /// AES-128-GCM with SHA-256.
-    Aes128Gcm,
-    /// AES-256-GCM with SHA-384.
-    Aes256Gcm,
-    /// ChaCha20-Poly1305 with SHA-256.
-    ChaCha20Poly1305,
-}
-
 /// The setup of a server.
 #[derive(Clone, Debug)]
 pub struct Setup<'a> {
@@ -175,7 +152,7 @@ pub struct Setup<'a> {
     /// The only version that it accepts; by default all that it supports.
     pub tls: Option<TlsVersion>,
     /// The only cipher that it accepts, in that version.
-    pub cipher: Option<Cipher>,
+    pub cipher: Option<CipherSuite>,
     /// Whether it accepts early data.
     pub early_data: bool,
 }

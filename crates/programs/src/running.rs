@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use trackbed_core::Time;
 use trackbed_emulator::Clock;
-use trackbed_emulator::enclosure::{Account, Enclosed, Enclosure, Output, Reaped};
+use trackbed_emulator::enclosure::{Account, Enclosed, Enclosure, Output, Reaped, Usage};
 use trackbed_emulator::namespace::{NetNamespace, set_sysctl};
 use trackbed_linux::unprivileged::User;
 
@@ -36,16 +36,6 @@ pub struct Running {
     /// Its usage when it became ready.
     before: Duration,
     ended: Option<Reaped>,
-}
-
-/// The resource usage of a server with all its descendants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Used {
-    /// Processor time, in user and system mode, since it listened.
-    pub processor: Duration,
-    /// Maximum resident memory of each of its processes, summed, in bytes; shared pages count for
-    /// each process.
-    pub memory_bytes: u64,
 }
 
 impl Running {
@@ -186,11 +176,12 @@ impl Running {
     }
 
     /// Asks it to end, and kills it if it does not within two seconds. All its descendants end as
-    /// well.
+    /// well. Returns the processor time since it listened, and the maximum resident memory of each of
+    /// its processes, summed; shared pages count for each process.
     ///
     /// # Errors
     /// If it has ended before.
-    pub fn stop(mut self) -> Result<Used, ProgramError> {
+    pub fn stop(mut self) -> Result<Usage, ProgramError> {
         self.check()?;
         let memory_bytes = tree::memory_bytes(self.enclosure.root());
         let forward = self.enclosure.forwarder();
@@ -208,7 +199,7 @@ impl Running {
         };
         // A process killed together with all others has left no account.
         let usage = self.enclosure.account().map_or(reaped.usage, |account| account.usage);
-        Ok(Used { processor: usage.processor.saturating_sub(self.before), memory_bytes })
+        Ok(Usage { processor: usage.processor.saturating_sub(self.before), memory_bytes })
     }
 
     fn look(&mut self) -> Result<Option<Reaped>, ProgramError> {

@@ -1,7 +1,9 @@
 //! Servers that their command line configures: nghttpd, libcoap's example server, and other QUIC stacks.
 
 use crate::openssl;
-use crate::program::{Abilities, About, Known, TlsVersion, Transport};
+use trackbed_connection::TlsVersion;
+
+use crate::program::{Abilities, About, Known, Transport};
 
 /// The HTTP/2 server of nghttp2.
 pub(crate) const NGHTTPD: Known = Known {

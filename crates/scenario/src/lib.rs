@@ -80,7 +80,6 @@ pub use plan::{
     Plan, Programs, Work,
 };
 pub use problem::ScenarioError;
-pub use programs::program_version;
 pub use recipe::{Recipe, RecipeError};
 pub use reference::{Key, nearest_key, reference};
 pub use schedule::{Arrivals, Schedule};

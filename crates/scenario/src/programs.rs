@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use trackbed_connection::{Handshake, TlsVersion, Transport};
+use trackbed_connection::{Handshake, Transport};
 use trackbed_core::parameter::{Arguments, Kind, Parameter};
 use trackbed_programs::{Client, CustomClient, CustomCommand, Server, clients};
 use trackbed_protocols::parameters::{idle_timeout, tcp, tls_of_server, window};
@@ -78,7 +78,7 @@ pub(crate) fn check(endpoint: &Endpoint) -> Result<(), Refusal> {
     if client.is_some() {
         pins(endpoint, server)?;
     }
-    if let Some(tls) = endpoint.tls.filter(|tls| !abilities.tls.contains(&program_version(*tls))) {
+    if let Some(tls) = endpoint.tls.filter(|tls| !abilities.tls.contains(tls)) {
         return refuse("tls", format!("{name} does not support TLS {}", tls.name()));
     }
     match endpoint.handshake.later() {
@@ -103,7 +103,7 @@ fn pins(endpoint: &Endpoint, server: &Server) -> Result<(), Refusal> {
         (Some(tls), _) if !abilities.pins_tls => {
             refuse("tls", format!("{name} cannot restrict its clients to TLS {}", tls.name()))
         }
-        (Some(tls), Some(_)) if !abilities.ciphers.contains(&program_version(tls)) => {
+        (Some(tls), Some(_)) if !abilities.ciphers.contains(&tls) => {
             let version = tls.name();
             let why = format!("{name} cannot restrict its clients to one cipher of TLS {version}");
             refuse("cipher", why)
@@ -149,14 +149,6 @@ pub(crate) fn need_no_protocol(spec: &Spec) -> bool {
     let is_written = |key: &str| spec.get(key).is_some();
     let server = is_written("server") || is_written("server-command");
     server && (is_written("client") || is_written("client-command"))
-}
-
-/// The version in the type of the programs crate.
-pub fn program_version(version: TlsVersion) -> trackbed_programs::TlsVersion {
-    match version {
-        TlsVersion::Tls12 => trackbed_programs::TlsVersion::Tls12,
-        TlsVersion::Tls13 => trackbed_programs::TlsVersion::Tls13,
-    }
 }
 
 /// The program at an endpoint: by name, or implied by a command.

@@ -8,10 +8,10 @@ use trackbed_core::Time;
 use trackbed_core::event::{Event, Record, Role};
 use trackbed_core::units::format_duration;
 use trackbed_emulator::Clock;
-use trackbed_emulator::enclosure::{Account, Usage};
+use trackbed_emulator::enclosure::Account;
 use trackbed_emulator::namespace::NetNamespace;
 use trackbed_programs::{
-    Channel, Client, Folder, ProgramError, Running, Session, Used, Visit, Visited, Wanted,
+    Channel, Client, Folder, ProgramError, Running, Session, Visit, Visited, Wanted,
     find_executable,
 };
 use trackbed_protocols::SERVER_NAME;
@@ -162,11 +162,7 @@ fn records(
 ) -> Vec<Record> {
     let at =
         |monotonic: Time| Time::from_nanos(monotonic.as_nanos().saturating_sub(clock.origin()));
-    let Usage { processor, memory_bytes } = account.usage;
-    let used = Record {
-        at: at(account.end),
-        event: super::used(Role::Client, Used { processor, memory_bytes }),
-    };
+    let used = Record { at: at(account.end), event: super::used(Role::Client, account.usage) };
     let (begin, end) = match visited {
         Some(visited) => {
             let begin = at(visited.begin.unwrap_or(account.begin));

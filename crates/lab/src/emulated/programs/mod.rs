@@ -11,8 +11,9 @@ use std::io::Read as _;
 use std::time::Duration;
 
 use trackbed_core::event::{Event, Record, Role};
+use trackbed_emulator::enclosure::Usage;
 use trackbed_emulator::namespace::{Interface, NetNamespace, Route};
-use trackbed_programs::{Client, Does, Folder, Used, find_executable};
+use trackbed_programs::{Client, Does, Folder, find_executable};
 use trackbed_protocols::CongestionOf;
 use trackbed_scenario::{Cell, ForeignClient, Plan};
 
@@ -61,8 +62,8 @@ fn set_congestion(namespace: &NetNamespace, cell: &Cell, role: Role) -> Result<(
     })
 }
 
-fn used(role: Role, used: Used) -> Event {
-    let Used { processor, memory_bytes } = used;
+fn used(role: Role, used: Usage) -> Event {
+    let Usage { processor, memory_bytes } = used;
     Event::Used {
         role,
         processor,

@@ -2,16 +2,12 @@
 
 use std::sync::Arc;
 
-use trackbed_connection::CipherSuite;
 use trackbed_core::event::{Record, Role};
 use trackbed_emulator::Clock;
 use trackbed_emulator::namespace::NetNamespace;
-use trackbed_programs::{
-    Certificate, Cipher, Folder, ProgramError, Running, Setup, find_executable,
-};
+use trackbed_programs::{Certificate, Folder, ProgramError, Running, Setup, find_executable};
 use trackbed_protocols::SERVER_NAME;
-
-use trackbed_scenario::{Cell, SERVER_ADDRESSES, program_version};
+use trackbed_scenario::{Cell, SERVER_ADDRESSES};
 
 pub(in super::super) struct Server {
     pub running: Running,
@@ -62,24 +58,15 @@ pub(in super::super) fn start_server(
 
 fn setup<'a>(program: &trackbed_programs::Server, cell: &Cell, folder: &'a Folder) -> Setup<'a> {
     let (endpoint, abilities) = (&cell.endpoint, program.abilities());
-    let tls = endpoint.tls.map(program_version);
     // If the client offers a single cipher, a server without a cipher setting has to accept it.
-    let told = tls.is_some_and(|tls| abilities.ciphers.contains(&tls));
+    let told = endpoint.tls.is_some_and(|tls| abilities.ciphers.contains(&tls));
     Setup {
         address: endpoint.ip.server().ip(),
         port: program.port(),
         name: SERVER_NAME,
-        tls,
-        cipher: endpoint.cipher.map(cipher).filter(|_| told),
+        tls: endpoint.tls,
+        cipher: endpoint.cipher.filter(|_| told),
         early_data: endpoint.handshake.sends_early_data(),
         ..folder.setup()
-    }
-}
-
-fn cipher(suite: CipherSuite) -> Cipher {
-    match suite {
-        CipherSuite::Aes128Gcm => Cipher::Aes128Gcm,
-        CipherSuite::Aes256Gcm => Cipher::Aes256Gcm,
-        CipherSuite::ChaCha20Poly1305 => Cipher::ChaCha20Poly1305,
     }
 }
