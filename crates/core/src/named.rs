@@ -1,4 +1,4 @@
-//! Enums by their names.
+//! Enums and registry entries by their names.
 
 /// An enum whose values have names in scenarios, results and messages. It provides the list of
 /// values in order, the name of each, and the value of a name.
@@ -37,6 +37,19 @@ macro_rules! named {
         impl ::std::fmt::Display for $Enum {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 f.write_str(self.name())
+            }
+        }
+    };
+}
+
+/// Implements `Debug` for registry entries as their names: the addresses of their functions differ
+/// in every process.
+#[macro_export]
+macro_rules! debug_by_name {
+    ($Entry:ty) => {
+        impl ::std::fmt::Debug for $Entry {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(self.name)
             }
         }
     };

@@ -24,17 +24,10 @@ impl Observer for Notes {
     }
 
     fn qlog(&self, side: Side, connection: &str) -> Option<Box<dyn Write + Send + Sync>> {
-        Some(self.qlog.as_ref()?.create(&format!("{connection}_{}", name(side))))
+        Some(self.qlog.as_ref()?.create(&format!("{connection}_{side}")))
     }
 
     fn tcp(&self, side: Side) -> Option<TcpTrace> {
         self.windows.as_ref()?.trace(side)
-    }
-}
-
-pub(crate) fn name(side: Side) -> &'static str {
-    match side {
-        Side::Client => "client",
-        Side::Server => "server",
     }
 }

@@ -60,8 +60,8 @@ impl LinkSpec {
         for (index, model) in self.models.iter().enumerate().rev() {
             let stage = model.stage();
             let rng = match self.models[..index].iter().filter(|m| m.stage() == stage).count() {
-                0 => seed.stream(stage.stream()),
-                before => seed.stream(&format!("{}-{}", stage.stream(), before + 1)),
+                0 => seed.stream(stage.name()),
+                before => seed.stream(&format!("{}-{}", stage.name(), before + 1)),
             };
             if stage <= Stage::Queue && std::mem::take(&mut is_background_inside) {
                 link = Background::end().wrap(rng.clone(), link);

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use trackbed_core::Time;
+use trackbed_core::{Time, named};
 use trackbed_substrate::TcpStream;
 
 /// Receives what makes a capture readable. It must not influence the run.
@@ -27,11 +27,13 @@ pub trait Observer: fmt::Debug + Send + Sync {
 /// Gets a TCP connection and the current time.
 pub type TcpTrace = Box<dyn FnMut(Time, &dyn TcpStream)>;
 
-/// An end of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Side {
-    /// The end that connected.
-    Client,
-    /// The end that was connected to.
-    Server,
+named! {
+    /// An end of a connection.
+    #[derive(PartialOrd, Ord)]
+    pub enum Side {
+        /// The end that connected.
+        Client = "client",
+        /// The end that was connected to.
+        Server = "server",
+    }
 }

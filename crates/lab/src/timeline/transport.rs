@@ -10,7 +10,6 @@ use trackbed_measure::timeline::{Chart, Curve};
 use trackbed_protocols::{Observer, Side, TcpTrace};
 
 use super::thinning::thinned;
-use crate::notes::name;
 use crate::windows::{Connection, Path, Window, Windows};
 
 /// Records of the first connection of each side. Clones share it.
@@ -24,7 +23,7 @@ impl Observer for Traces {
     fn tls_key(&self, _line: &str) {}
 
     fn qlog(&self, side: Side, _connection: &str) -> Option<Box<dyn Write + Send + Sync>> {
-        Some(self.qlog.create(name(side)))
+        Some(self.qlog.create(side.name()))
     }
 
     fn tcp(&self, side: Side) -> Option<TcpTrace> {
@@ -38,8 +37,8 @@ impl Traces {
         for (side, Connection { began, paths }) in self.tcp.take() {
             for (index, path) in paths.iter().enumerate() {
                 let name = match paths.len() {
-                    1 => name(side).to_owned(),
-                    _ => format!("{}, path {index}", name(side)),
+                    1 => side.to_string(),
+                    _ => format!("{side}, path {index}"),
                 };
                 curves.extend(tcp(&name, began, path));
             }
@@ -65,7 +64,7 @@ fn tcp(name: &str, began: Time, path: &Path) -> [Curve; 2] {
 /// The curves of a QUIC connection, if it is the first of its side: names of further ones have a
 /// number.
 fn quic((side, text): (String, Vec<u8>)) -> Vec<Curve> {
-    if ![Side::Client, Side::Server].map(name).contains(&side.as_str()) {
+    if !Side::NAMES.contains(&side.as_str()) {
         return Vec::new();
     }
     let lines: Vec<Value> = text.split(|byte| *byte == b'\n').filter_map(metrics).collect();

@@ -106,9 +106,4 @@ pub struct MediumEntry {
     pub read: fn(&Arguments) -> Result<Arc<dyn MediumModel>, SpecError>,
 }
 
-/// Only the name: the addresses of functions differ in every process.
-impl fmt::Debug for MediumEntry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
+trackbed_core::debug_by_name!(MediumEntry);

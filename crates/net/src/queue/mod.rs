@@ -71,9 +71,4 @@ pub struct QueueEntry {
     pub read: fn(&Arguments) -> Result<Arc<dyn QueueModel>, SpecError>,
 }
 
-/// Only the name: the addresses of functions differ in every process.
-impl fmt::Debug for QueueEntry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
+trackbed_core::debug_by_name!(QueueEntry);

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use trackbed_core::Rng;
 use trackbed_core::parameter::{Arguments, Parameter};
+use trackbed_core::{Rng, named};
 
 use crate::link::Link;
 
@@ -37,49 +37,34 @@ impl<M: Model + ?Sized> Model for Arc<M> {
     }
 }
 
-/// The places of the models in the default order, the first one met by a packet first.
-///
-/// Random loss and everything else that happens to a packet on the medium comes after the rate: as on a
-/// real link, a packet that will be lost has occupied the sender for its time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Stage {
-    /// Packets of others that take part of the queue and the rate, and go no further.
-    Background,
-    /// Stops and starts sending.
-    Pause,
-    /// Flushes the queue.
-    Flush,
-    /// Queue and serialisation.
-    Queue,
-    /// Times at which nothing gets through.
-    Outage,
-    /// Random and regular loss.
-    Loss,
-    /// Damage.
-    Corruption,
-    /// Copies.
-    Duplication,
-    /// Propagation and jitter.
-    Delay,
-    /// Reordering; after the delay, which may restore the order.
-    Reordering,
-}
-
-impl Stage {
-    /// The name of the random numbers that a model of this stage draws.
-    pub(crate) const fn stream(self) -> &'static str {
-        match self {
-            Stage::Background => "background",
-            Stage::Pause => "pause",
-            Stage::Flush => "flush",
-            Stage::Queue => "queue",
-            Stage::Outage => "outage",
-            Stage::Loss => "loss",
-            Stage::Corruption => "corruption",
-            Stage::Duplication => "duplication",
-            Stage::Delay => "jitter",
-            Stage::Reordering => "reordering",
-        }
+named! {
+    /// The places of the models in the default order, the first one met by a packet first. The names are those of
+    /// the random numbers that a model draws.
+    ///
+    /// Random loss and everything else that happens to a packet on the medium comes after the rate: as on a
+    /// real link, a packet that will be lost has occupied the sender for its time.
+    #[derive(PartialOrd, Ord, Hash)]
+    pub enum Stage {
+        /// Packets of others that take part of the queue and the rate, and go no further.
+        Background = "background",
+        /// Stops and starts sending.
+        Pause = "pause",
+        /// Flushes the queue.
+        Flush = "flush",
+        /// Queue and serialisation.
+        Queue = "queue",
+        /// Times at which nothing gets through.
+        Outage = "outage",
+        /// Random and regular loss.
+        Loss = "loss",
+        /// Damage.
+        Corruption = "corruption",
+        /// Copies.
+        Duplication = "duplication",
+        /// Propagation and jitter.
+        Delay = "jitter",
+        /// Reordering; after the delay, which may restore the order.
+        Reordering = "reordering",
     }
 }
 
@@ -100,12 +85,7 @@ pub struct ModelEntry {
     pub read: fn(&Arguments) -> Result<Arc<dyn Model>, SpecError>,
 }
 
-/// Only the name: the addresses of functions differ in every process.
-impl fmt::Debug for ModelEntry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
+trackbed_core::debug_by_name!(ModelEntry);
 
 /// Why a description of a link cannot be used, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

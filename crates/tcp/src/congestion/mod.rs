@@ -11,7 +11,7 @@ mod registry;
 mod reno;
 mod window;
 
-use std::fmt::{self, Debug};
+use std::fmt::Debug;
 use std::time::Duration;
 
 use trackbed_core::Time;
@@ -67,9 +67,4 @@ pub struct CongestionAlgorithm {
     pub build: fn(HyStart, &Coupling) -> Box<dyn CongestionControl>,
 }
 
-/// Only the name: the addresses of functions differ in every process.
-impl Debug for CongestionAlgorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
+trackbed_core::debug_by_name!(CongestionAlgorithm);

@@ -34,7 +34,7 @@ mod roundrobin;
 mod sttf;
 mod view;
 
-use std::fmt::{self, Debug};
+use std::fmt::Debug;
 use std::time::Duration;
 
 use trackbed_core::parameter::{Arguments, Parameter};
@@ -118,9 +118,4 @@ pub struct SchedulingAlgorithm {
     pub build: fn(&Arguments, &Seed) -> Box<dyn Scheduler>,
 }
 
-/// Only the name: the addresses of functions differ in every process.
-impl Debug for SchedulingAlgorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
+trackbed_core::debug_by_name!(SchedulingAlgorithm);

@@ -26,7 +26,7 @@ use crate::output;
 pub use arguments::Arguments;
 use outlet::Outlet;
 use session::{Session, Worker};
-use summary::{About, ModelAbout};
+use summary::{About, Ended, ModelAbout};
 
 /// Runs the detector until the time is over, the frames end, or a signal arrives.
 pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
@@ -54,7 +54,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     outlet.end(ended)?;
     let (timing, usage) = session.finish();
     let Some(report) = timing.report() else {
-        if ended.is_interrupted() {
+        if ended == Ended::Interrupted {
             return Ok(Ending::Interrupted);
         }
         bail!("no frame finished after the warm-up; increase --duration");
@@ -66,7 +66,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     if let Some(path) = &arguments.durations {
         write_durations(path, &about, timing.frames(), threads)?;
     }
-    Ok(if ended.is_interrupted() { Ending::Interrupted } else { Ending::Success })
+    Ok(if ended == Ended::Interrupted { Ending::Interrupted } else { Ending::Success })
 }
 
 fn write_model(path: &Path, seed: u64) -> anyhow::Result<Ending> {

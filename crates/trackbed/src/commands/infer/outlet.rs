@@ -67,7 +67,7 @@ impl Outlet {
     pub(super) fn end(self, ended: Ended) -> anyhow::Result<()> {
         self.event(|| {
             json!({
-                "event": "end", "monotonic_ns": monotonic_nanos(), "reason": ended.word(),
+                "event": "end", "monotonic_ns": monotonic_nanos(), "reason": ended.name(),
             })
         })?;
         match self.detections {

@@ -1,38 +1,24 @@
 //! The results of a session, as a table and as a document.
 
 use serde_json::{Value, json};
+use trackbed_core::named;
 use trackbed_inference::runtime::{Provider, Runtime};
 use trackbed_inference::timing::{Distribution, Report};
 use trackbed_report::{Align, Table};
 
 use super::usage::Sums;
 
-/// Why a session ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ended {
-    /// Its time was over.
-    Duration,
-    /// There were no more frames.
-    Frames,
-    /// The maximum number of stored frames was reached.
-    Full,
-    /// A signal arrived.
-    Interrupted,
-}
-
-impl Ended {
-    /// The word for events and documents.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Ended::Duration => "duration",
-            Ended::Frames => "frames",
-            Ended::Full => "full",
-            Ended::Interrupted => "interrupted",
-        }
-    }
-
-    pub(super) fn is_interrupted(self) -> bool {
-        self == Ended::Interrupted
+named! {
+    /// Why a session ended, by the word for events and documents.
+    pub(super) enum Ended {
+        /// Its time was over.
+        Duration = "duration",
+        /// There were no more frames.
+        Frames = "frames",
+        /// The maximum number of stored frames was reached.
+        Full = "full",
+        /// A signal arrived.
+        Interrupted = "interrupted",
     }
 }
 
@@ -129,7 +115,7 @@ pub(super) fn document(about: &About, report: &Report, usage: &Sums, ended: Ende
     json!({
         "trackbed": env!("CARGO_PKG_VERSION"),
         "about": about.document(),
-        "ended": ended.word(),
+        "ended": ended.name(),
         "frames": report.frames,
         "warm_up_frames": report.warm_up_frames,
         "seconds": report.seconds,
