@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use trackbed_core::packet::{IpHeader, protocol, transport_checksum};
 use trackbed_core::{Packet as IpPacket, Time};
-use trackbed_net::{Alteration, Change, DropReason, Link, Outlet, Waiting};
+use trackbed_net::models::{Gate, Gated};
+use trackbed_net::{Alteration, DropReason, Link, Outlet};
 
 /// A packet that an end sends, for the hook of [`Track::on_send`](crate::Track::on_send).
 ///
@@ -164,20 +165,19 @@ pub(crate) type Hook = Box<dyn FnMut(&mut Packet) + Send>;
 
 /// The link `inner` behind hooks, which see a packet one after the other.
 pub(crate) fn hooked(hooks: Vec<Hook>, inner: Box<dyn Link>) -> Box<dyn Link> {
-    if hooks.is_empty() { inner } else { Box::new(Hooked { hooks, sent: 0, inner }) }
+    if hooks.is_empty() { inner } else { Box::new(Gated { gate: Hooks { hooks, sent: 0 }, inner }) }
 }
 
-struct Hooked {
+struct Hooks {
     hooks: Vec<Hook>,
     sent: u64,
-    inner: Box<dyn Link>,
 }
 
-impl Link for Hooked {
-    fn push(&mut self, now: Time, packet: IpPacket, out: &mut dyn Outlet) {
+impl Gate for Hooks {
+    fn pass(&mut self, now: Time, packet: IpPacket, inner: &mut dyn Link, out: &mut dyn Outlet) {
         // Sockets that are dropped after a panic still send; a second panic would end the process.
         if std::thread::panicking() {
-            return self.inner.push(now, packet, out);
+            return inner.push(now, packet, out);
         }
         self.sent += 1;
         let (number, changed, discarded) = (self.sent, false, false);
@@ -191,32 +191,12 @@ impl Link for Hooked {
         if seen.changed {
             out.altered(now, &seen.packet, Alteration::Corrupted);
         }
-        self.inner.push(now, seen.packet, out);
-    }
-
-    fn advance(&mut self, now: Time, out: &mut dyn Outlet) {
-        self.inner.advance(now, out);
-    }
-
-    fn next_wake(&self) -> Option<Time> {
-        self.inner.next_wake()
-    }
-
-    fn held(&self) -> usize {
-        self.inner.held()
-    }
-
-    fn change(&mut self, now: Time, change: &Change) -> bool {
-        self.inner.change(now, change)
-    }
-
-    fn flush(&mut self, now: Time, which: Waiting, out: &mut dyn Outlet) -> bool {
-        self.inner.flush(now, which, out)
+        inner.push(now, seen.packet, out);
     }
 }
 
-impl fmt::Debug for Hooked {
+impl fmt::Debug for Hooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hooked").field("sent", &self.sent).field("inner", &self.inner).finish()
+        f.debug_struct("Hooks").field("sent", &self.sent).finish_non_exhaustive()
     }
 }

@@ -8,10 +8,11 @@ use trackbed_core::{Packet, Rng, Time};
 use crate::link::{Change, Link, Outlet, Waiting};
 
 /// Decides about one packet after the other.
-pub(super) trait Gate: fmt::Debug + Send {
+pub trait Gate: fmt::Debug + Send {
     /// Drops the packet, or pushes it, or more than it, into `inner`.
     fn pass(&mut self, now: Time, packet: Packet, inner: &mut dyn Link, out: &mut dyn Outlet);
 
+    /// Replaces a parameter of it; see [`Link::change`].
     fn change(&mut self, change: &Change) -> bool {
         let _ = change;
         false
@@ -20,9 +21,11 @@ pub(super) trait Gate: fmt::Debug + Send {
 
 /// A gate in front of a link. Its least delay is zero, since a gate drops packets at once.
 #[derive(Debug)]
-pub(super) struct Gated<G> {
-    pub(super) gate: G,
-    pub(super) inner: Box<dyn Link>,
+pub struct Gated<G> {
+    /// What decides.
+    pub gate: G,
+    /// Where packets go that it lets through.
+    pub inner: Box<dyn Link>,
 }
 
 impl<G: Gate> Link for Gated<G> {

@@ -20,6 +20,7 @@ pub use background::Background;
 pub use chosen::{Chosen, Fault};
 pub use delay::Delay;
 pub use flush::Flush;
+pub use gate::{Gate, Gated};
 pub use loss::Loss;
 pub use outage::{Outage, Spells};
 pub use pause::Pause;
