@@ -15,85 +15,45 @@ pub(super) enum Transport {
     Multi(Box<MultipathConnection>),
 }
 
-macro_rules! either {
-    ($transport:expr, $connection:ident => $act:expr) => {
-        match $transport {
-            Transport::Single($connection) => $act,
-            Transport::Multi($connection) => $act,
+/// Methods that both kinds of connections have.
+macro_rules! methods {
+    ($($name:ident($This:ty $(, $argument:ident: $Type:ty)*) $(-> $Result:ty)?;)+) => {
+        impl Transport {
+            $(pub fn $name(self: $This $(, $argument: $Type)*) $(-> $Result)? {
+                match self {
+                    Transport::Single(connection) => connection.$name($($argument),*),
+                    Transport::Multi(connection) => connection.$name($($argument),*),
+                }
+            })+
         }
     };
 }
 
-impl Transport {
-    pub fn handle_segment(&mut self, now: Time, segment: Segment) {
-        either!(self, connection => connection.handle_segment(now, segment));
-    }
+methods! {
+    handle_segment(&mut Transport, now: Time, segment: Segment);
+    handle_timeout(&mut Transport, now: Time);
+    poll_transmit(&mut Transport, now: Time) -> Option<Packet>;
+    poll_timeout(&Transport) -> Option<Time>;
+    write(&mut Transport, now: Time, data: &[u8]) -> Result<usize, TcpError>;
+    read(&mut Transport, now: Time, max: usize) -> Result<Option<bytes::Bytes>, TcpError>;
+    close(&mut Transport, now: Time);
+    abort(&mut Transport, now: Time);
+    set_nagle(&mut Transport, now: Time, nagle: bool);
+    state(&Transport) -> State;
+    is_readable(&Transport) -> bool;
+    is_writable(&Transport) -> bool;
+    is_established(&Transport) -> bool;
+    is_closed(&Transport) -> bool;
+    error(&Transport) -> Option<TcpError>;
+    stats(&Transport) -> Stats;
+}
 
+impl Transport {
     pub fn handle_too_big(&mut self, now: Time, mtu: u32, quoted: &QuotedSegment) {
         match self {
             Transport::Single(connection) => connection.handle_too_big(now, mtu, quoted.sequence),
             Transport::Multi(connection) => connection.handle_too_big(now, mtu, quoted),
         }
-    }
-
-    pub fn handle_timeout(&mut self, now: Time) {
-        either!(self, connection => connection.handle_timeout(now));
-    }
-
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Packet> {
-        either!(self, connection => connection.poll_transmit(now))
-    }
-
-    pub fn poll_timeout(&self) -> Option<Time> {
-        either!(self, connection => connection.poll_timeout())
-    }
-
-    pub fn write(&mut self, now: Time, data: &[u8]) -> Result<usize, TcpError> {
-        either!(self, connection => connection.write(now, data))
-    }
-
-    pub fn read(&mut self, now: Time, max: usize) -> Result<Option<bytes::Bytes>, TcpError> {
-        either!(self, connection => connection.read(now, max))
-    }
-
-    pub fn close(&mut self, now: Time) {
-        either!(self, connection => connection.close(now));
-    }
-
-    pub fn abort(&mut self, now: Time) {
-        either!(self, connection => connection.abort(now));
-    }
-
-    pub fn set_nagle(&mut self, now: Time, nagle: bool) {
-        either!(self, connection => connection.set_nagle(now, nagle));
-    }
-
-    pub fn state(&self) -> State {
-        either!(self, connection => connection.state())
-    }
-
-    pub fn is_readable(&self) -> bool {
-        either!(self, connection => connection.is_readable())
-    }
-
-    pub fn is_writable(&self) -> bool {
-        either!(self, connection => connection.is_writable())
-    }
-
-    pub fn is_established(&self) -> bool {
-        either!(self, connection => connection.is_established())
-    }
-
-    pub fn is_closed(&self) -> bool {
-        either!(self, connection => connection.is_closed())
-    }
-
-    pub fn error(&self) -> Option<TcpError> {
-        either!(self, connection => connection.error())
-    }
-
-    pub fn stats(&self) -> Stats {
-        either!(self, connection => connection.stats())
     }
 
     /// A subflow that a connection on several paths wants to open.
