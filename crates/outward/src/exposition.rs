@@ -43,7 +43,8 @@ pub fn expose(metrics: &Metrics, address: SocketAddr) -> io::Result<SocketAddr> 
             let (stream, metrics) = (Arc::new(stream), Arc::clone(&metrics));
             present.push_back((now(), Arc::downgrade(&stream)));
             // A client without a thread or an answer tries again.
-            let answer = move || drop(answer(Timed::new(stream), &metrics));
+            let timed = move || Timed { stream, end: now() + PATIENCE };
+            let answer = move || drop(answer(timed(), &metrics));
             drop(thread().spawn(answer));
         }
     })?;
@@ -56,10 +57,6 @@ struct Timed {
 }
 
 impl Timed {
-    fn new(stream: Arc<TcpStream>) -> Timed {
-        Timed { stream, end: now() + PATIENCE }
-    }
-
     fn left(&self) -> io::Result<Option<Duration>> {
         let left = self.end.checked_sub(now()).filter(|left| !left.is_zero());
         left.map(Some).ok_or_else(|| io::ErrorKind::TimedOut.into())

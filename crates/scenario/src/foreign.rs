@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_core::future::LocalBoxFuture;
 use trackbed_connection::{
-    Capabilities, Dialer, Error, Handshake, Request, Response, Service, TlsVersion, Transport, body,
+    Capabilities, Dialer, Error, Request, Response, Service, TlsVersion, Transport, body,
 };
 use trackbed_core::{EventLog, Parameter};
 use trackbed_protocols::parameters::{over_tcp, security};
@@ -31,14 +31,7 @@ impl Protocol for Foreign {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            transport: Transport::Tcp,
-            tls: TlsVersion::ALL,
-            handshakes: &[Handshake::New],
-            multiplexed: false,
-            migrates: false,
-            multipath: false,
-        }
+        Capabilities { tls: TlsVersion::ALL, ..Capabilities::plain(Transport::Tcp) }
     }
 
     fn parameters(&self) -> Vec<Parameter> {

@@ -36,7 +36,8 @@ pub(crate) fn read(table: &mut Table, folders: Folders<'_>, problems: &mut Probl
     let mut reader =
         Reader { folders, problems, axes: Vec::new(), groups: Vec::new(), in_list: false };
     let mut settings = Vec::new();
-    reader.section(&Section::top(), table, &SCHEMA.top, &mut settings);
+    let top = Section { prefix: String::new(), title: "a scenario".to_owned() };
+    reader.section(&top, table, &SCHEMA.top, &mut settings);
     let written = table.entries.iter().map(|entry| kebab(&entry.key)).collect();
     let (axes, groups) = (reader.axes, reader.groups);
     Spec { part: None, part_begins: 0, settings, axes, written, groups, group: None }
@@ -50,10 +51,6 @@ pub(crate) struct Section {
 }
 
 impl Section {
-    fn top() -> Section {
-        Section { prefix: String::new(), title: "a scenario".to_owned() }
-    }
-
     fn below(&self, name: &str) -> Section {
         let path = format!("{}{name}", self.prefix);
         Section { title: format!("[{path}]"), prefix: format!("{path}.") }

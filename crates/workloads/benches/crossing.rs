@@ -103,14 +103,8 @@ fn samples(metric: &str, records: &[Record]) -> Vec<f64> {
     (metric.compute)(records)
 }
 
-const NOTHING: Capabilities = Capabilities {
-    transport: Transport::Udp,
-    tls: &[],
-    handshakes: &[Handshake::New],
-    multiplexed: true,
-    migrates: false,
-    multipath: false,
-};
+const NOTHING: Capabilities =
+    Capabilities { multiplexed: true, ..Capabilities::plain(Transport::Udp) };
 
 fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)

@@ -64,7 +64,7 @@ pub trait Prepared: Send + Sync {
 
     /// Whether several processes may drive the clients, each from number [`Stage::first`] on.
     fn is_divisible(&self) -> bool {
-        false
+        true
     }
 
     /// The networks that each phone uses during a run, one after the other: one more than its moves.

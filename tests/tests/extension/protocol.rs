@@ -10,8 +10,8 @@ use futures_util::future::LocalBoxFuture;
 use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
 use trackbed_connection::error::Step;
 use trackbed_connection::{
-    Capabilities, Connection, Dialer, Error, Handshake, MAX_PATH_LEN, Request, Response, Security,
-    Service, Transport, TransportStats, body,
+    Capabilities, Connection, Dialer, Error, MAX_PATH_LEN, Request, Response, Security, Service,
+    Transport, TransportStats, body,
 };
 use trackbed_core::ByteSize;
 use trackbed_core::parameter::{Kind, Parameter};
@@ -32,14 +32,7 @@ impl Protocol for Once {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            transport: Transport::Tcp,
-            tls: &[],
-            handshakes: &[Handshake::New],
-            multiplexed: true,
-            migrates: false,
-            multipath: false,
-        }
+        Capabilities { multiplexed: true, ..Capabilities::plain(Transport::Tcp) }
     }
 
     fn parameters(&self) -> Vec<Parameter> {

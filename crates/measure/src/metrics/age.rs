@@ -19,8 +19,8 @@ pub(super) const METRICS: &[Metric] = metrics! {
                 Event::Received { phone, message } => {
                     if let Some(&born) = born.get(&(phone, message)) {
                         let age = ages.entry(phone);
-                        age.and_modify(|age| age.receive(record.at, born))
-                            .or_insert_with(|| Age::new(record.at, born));
+                        let first = Age { first: record.at, last: record.at, freshest: born, area: 0.0 };
+                        age.and_modify(|age| age.receive(record.at, born)).or_insert(first);
                     }
                 }
                 _ => {}
@@ -45,10 +45,6 @@ struct Age {
 }
 
 impl Age {
-    fn new(at: Time, born: Time) -> Age {
-        Age { first: at, last: at, freshest: born, area: 0.0 }
-    }
-
     fn receive(&mut self, at: Time, born: Time) {
         let nanos = |time: Time| (time - self.freshest).as_nanos() as f64;
         let (low, high) = (nanos(self.last), nanos(at));

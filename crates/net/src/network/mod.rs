@@ -253,11 +253,6 @@ impl Network {
         self.routes.owner(address).map(ChannelId::interface)
     }
 
-    /// The node that has `address`.
-    pub fn node_of(&self, address: IpAddr) -> Option<NodeId> {
-        self.routes.owner(address).map(|channel| self.routes.begin(channel))
-    }
-
     /// Removes `address` permanently, as when a host leaves the network that assigned it. Packets
     /// to it, including those in flight, and packets from it are discarded as unroutable at the
     /// next node. Queued ones are dropped there: they belong to the old network, and must not take

@@ -300,7 +300,7 @@ impl State {
             self.hold(packets * self.engine.options().mtu);
         }
         if !self.outgoing.is_empty() || self.end.is_some() {
-            self.wake_driver();
+            self.driver.take().into_iter().for_each(Waker::wake);
         }
     }
 
@@ -314,10 +314,6 @@ impl State {
             congestion_window: metrics.cwnd_bytes as u64,
             ..self.counters.0.get()
         });
-    }
-
-    pub(super) fn wake_driver(&mut self) {
-        self.driver.take().into_iter().for_each(Waker::wake);
     }
 
     fn aborted(&mut self, kind: ErrorKind, reason: &str) {

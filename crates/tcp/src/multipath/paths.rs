@@ -162,7 +162,7 @@ impl MultipathConnection {
     pub fn remove_address(&mut self, now: Time, address: IpAddr) {
         let id = self.manager.remove_address(address);
         for path in self.paths.iter_mut().filter(|path| path.subflow.local.ip() == address) {
-            path.subflow.drop_silently(now);
+            path.subflow.drop_silently();
             path.quiet = false;
         }
         if let Some(id) = id

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use trackbed_core::Time;
-
 use super::{Phase, State, Streams, Subflow};
 use crate::congestion::CongestionControl;
 use crate::error::TcpError;
@@ -78,7 +76,7 @@ impl Subflow {
     }
 
     /// Ends the subflow without sending anything: its address is gone.
-    pub(crate) fn drop_silently(&mut self, _now: Time) {
+    pub(crate) fn drop_silently(&mut self) {
         self.finish(Some(TcpError::Aborted));
     }
 }

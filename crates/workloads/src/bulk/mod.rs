@@ -38,10 +38,6 @@ impl Prepared for Arc<Plan> {
         self.phones
     }
 
-    fn is_divisible(&self) -> bool {
-        true
-    }
-
     fn networks(&self) -> u32 {
         self.moves + 1
     }

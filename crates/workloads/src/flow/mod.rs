@@ -50,10 +50,6 @@ impl Prepared for Plan {
         self.phones
     }
 
-    fn is_divisible(&self) -> bool {
-        true
-    }
-
     fn service(&self, _: EventLog) -> Rc<dyn Service> {
         Rc::new(WithWarmUp(download::service()))
     }

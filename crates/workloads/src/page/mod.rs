@@ -84,10 +84,6 @@ impl Prepared for Arc<Plan> {
         self.phones
     }
 
-    fn is_divisible(&self) -> bool {
-        true
-    }
-
     fn service(&self, _: EventLog) -> Rc<dyn Service> {
         Rc::new(WithWarmUp(service(Arc::clone(&self.page))))
     }

@@ -105,10 +105,6 @@ impl Prepared for Arc<Plan> {
         self.phones
     }
 
-    fn is_divisible(&self) -> bool {
-        true
-    }
-
     fn service(&self, _: EventLog) -> Rc<dyn Service> {
         Rc::new(WithWarmUp(storage::service(Arc::clone(&self.storage))))
     }

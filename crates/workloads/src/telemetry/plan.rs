@@ -76,10 +76,6 @@ impl Prepared for Arc<Plan> {
         self.phones
     }
 
-    fn is_divisible(&self) -> bool {
-        true
-    }
-
     fn deadline(&self) -> Option<Duration> {
         Some(self.deadline)
     }

@@ -17,7 +17,6 @@ pub struct Behaviour {
     pub handshake: Handshake,
     /// Refused attempts to connect, over all phones, before one succeeds.
     pub refused: u32,
-    /// Whether failures are retryable.
     pub retryable: bool,
     /// Exchanges, counted over all phones, whose connection breaks when the request is sent.
     pub broken: &'static [u32],
@@ -125,12 +124,8 @@ pub fn run_with(
             first: 0,
             phones: (0..prepared.phones()).map(|_| dialer()).collect(),
             capabilities: Capabilities {
-                transport: Transport::Udp,
-                tls: TlsVersion::ALL,
-                handshakes: Handshake::OF_PROTOCOLS,
                 multiplexed: behaviour.multiplexed,
-                migrates: false,
-                multipath: false,
+                ..Capabilities::encrypted(Transport::Udp, TlsVersion::ALL)
             },
             hosts: Vec::new(),
             server: SocketAddr::from(([10, 0, 0, 2], 443)),

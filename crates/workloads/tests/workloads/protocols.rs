@@ -2,7 +2,7 @@
 
 use trackbed_net::Network;
 use trackbed_net::models::Loss;
-use trackbed_protocols::{ClientConfig, ServerConfig, TlsParameters};
+use trackbed_protocols::{ClientConfig, ServerConfig, TlsParameters, TransportParameters};
 use trackbed_substrate::simulated::Hosts;
 
 use crate::mortal::MortalDialer;
@@ -56,24 +56,10 @@ impl Endpoint {
         format!("{} {tls} {}", self.protocol.name(), self.handshake.name())
     }
 
-    /// Round trips before a request can leave: one for TCP (RFC 9293 section 3.5) and SCTP (RFC 9260
-    /// section 5.1); one for MQTT's CONNECT (MQTT 5 section 3.1); one for TLS 1.3, none with early data
-    /// (RFC 8446 section 2); two for TLS 1.2, one if it resumes (RFC 5246 section 7.3); one for QUIC, none with 0-RTT (RFC 9001 section 4).
+    /// Round trips before a request can leave.
     pub fn set_up_round_trips(&self) -> u32 {
-        let transport = match self.protocol.capabilities().transport {
-            Transport::Tcp | Transport::Sctp => 1,
-            Transport::Udp => 0,
-            // A cookie comes first.
-            Transport::Coap => u32::from(self.tls == Some(TlsVersion::Tls12)),
-        };
-        let connect = u32::from(self.protocol.name() == "mqtt");
-        transport
-            + connect
-            + match (self.tls, self.handshake) {
-                (None, _) | (Some(TlsVersion::Tls13), Handshake::Early) => 0,
-                (Some(TlsVersion::Tls12), Handshake::New) => 2,
-                (Some(_), _) => 1,
-            }
+        let parameters = TransportParameters::default();
+        self.protocol.set_up_round_trips(self.tls, self.handshake, &parameters)
     }
 
     /// Asserts that ten messages over this number of connections took the round trips that they

@@ -140,14 +140,6 @@ impl BatchDocument {
 }
 
 impl RateDocument {
-    fn new(rate: f64, one_thread: f64) -> RateDocument {
-        RateDocument {
-            us_per_verification: 1e6 / rate,
-            verifications_per_s: rate,
-            percent_of_one_thread: 100.0 * rate / one_thread,
-        }
-    }
-
     /// The idle share of `cores` at the rate that the study needs, if a verification takes `cpu_us`.
     fn cpu_left_percent(self, cpu_us: f64, cores: usize) -> Option<f64> {
         let used = NEED_HZ * cpu_us / 1e6 / cores as f64;
@@ -167,7 +159,11 @@ impl CellDocument {
         let seconds = outcome.wall_nanos as f64 / 1e9;
         let rate = outcome.verified as f64 / seconds;
         let cpu_us = outcome.cpu_nanos as f64 / 1e3 / outcome.verified as f64;
-        let rate = RateDocument::new(rate, one_thread);
+        let rate = RateDocument {
+            us_per_verification: 1e6 / rate,
+            verifications_per_s: rate,
+            percent_of_one_thread: 100.0 * rate / one_thread,
+        };
         let left = || rate.cpu_left_percent(cpu_us, cores.count());
         CellDocument {
             library,
