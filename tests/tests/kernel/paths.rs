@@ -1,13 +1,12 @@
 //! Connections of the kernel substrate on several paths, in a separate network namespace. Without
 //! namespaces, or without MPTCP in the kernel, the test reports it and passes.
 
-use std::future::poll_fn;
 use std::io;
-use std::pin::Pin;
 
+use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
 use trackbed_linux::mptcp_pm::{Endpoint, EndpointFlags, Limits, PathManager, counters};
 use trackbed_substrate::kernel::{Execution, Machine, Origin};
-use trackbed_substrate::{Multipath, PathWish, TcpOptions, TcpStream, sleep};
+use trackbed_substrate::{Multipath, PathWish, TcpOptions, sleep};
 
 use crate::*;
 
@@ -43,8 +42,10 @@ async fn converse(machine: Machine) -> io::Result<()> {
     let mut accepted = listener.accept().await?;
     // The second path is opened once the first has carried something.
     while stream.paths().iter().filter(|path| path.usable).count() < 2 {
-        write(&mut stream, b"hello").await?;
-        assert_eq!(read(&mut accepted, 5).await?, b"hello");
+        stream.write_all(b"hello").await?;
+        let mut read = [0; 5];
+        accepted.read_exact(&mut read).await?;
+        assert_eq!(&read, b"hello");
         sleep(Duration::from_millis(5)).await;
     }
     let mut ends: Vec<IpAddr> = stream.paths().iter().map(|path| path.local.ip()).collect();
@@ -67,25 +68,4 @@ async fn converse(machine: Machine) -> io::Result<()> {
     assert!(!stream.set_path(SECOND, PathWish::Blocked(true)));
     assert!(!stream.set_path(SERVER, PathWish::Backup(true)));
     Ok(())
-}
-
-async fn write(stream: &mut Box<dyn TcpStream>, mut bytes: &[u8]) -> io::Result<()> {
-    while !bytes.is_empty() {
-        let count = poll_fn(|cx| Pin::new(&mut **stream).poll_write(cx, bytes)).await?;
-        bytes = &bytes[count..];
-    }
-    Ok(())
-}
-
-async fn read(stream: &mut Box<dyn TcpStream>, count: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; count];
-    let mut filled = 0;
-    while filled < count {
-        let buffer = &mut bytes[filled..];
-        match poll_fn(|cx| Pin::new(&mut **stream).poll_read(cx, buffer)).await? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            more => filled += more,
-        }
-    }
-    Ok(bytes)
 }

@@ -51,10 +51,12 @@ fn failed(cell: u32, run: u32) -> RunResult {
 }
 
 /// A closed directory with `runs`.
-fn holding(path: &Path, runs: &[RunResult]) {
-    let mut directory = RunDirectory::continue_or_create(path, about("a")).unwrap();
+fn holding(runs: &[RunResult]) -> Scratch {
+    let scratch = Scratch::new();
+    let mut directory = RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap();
     assert!(directory.runs().is_empty());
     runs.iter().for_each(|run| directory.append(run).unwrap());
+    scratch
 }
 
 fn read_runs(path: &Path) -> Vec<RunResult> {
@@ -70,9 +72,8 @@ fn refusal(path: &Path, about: About) -> String {
 
 #[test]
 fn what_was_appended_is_there_again() {
-    let scratch = Scratch::new();
     let runs = [result(0, 0), result(0, 1), failed(1, 0)];
-    holding(&scratch.0, &[runs[2].clone(), runs[0].clone(), runs[1].clone()]);
+    let scratch = holding(&[runs[2].clone(), runs[0].clone(), runs[1].clone()]);
     assert_eq!(read_runs(&scratch.0), runs);
     let mut directory =
         RunDirectory::continue_or_create(&scratch.0, About { runs: 3, ..about("a") }).unwrap();
@@ -84,8 +85,7 @@ fn what_was_appended_is_there_again() {
 
 #[test]
 fn a_line_that_was_cut_off_anywhere_is_passed_over() {
-    let scratch = Scratch::new();
-    holding(&scratch.0, &[result(0, 0), result(1, 0)]);
+    let scratch = holding(&[result(0, 0), result(1, 0)]);
     let log = scratch.0.join(RUNS);
     let whole = fs::read(&log).unwrap();
     let first = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
@@ -103,8 +103,7 @@ fn a_line_that_was_cut_off_anywhere_is_passed_over() {
 
 #[test]
 fn after_a_cut_off_line_new_lines_stand_alone() {
-    let scratch = Scratch::new();
-    holding(&scratch.0, &[result(0, 0)]);
+    let scratch = holding(&[result(0, 0)]);
     let mut log = OpenOptions::new().append(true).open(scratch.0.join(RUNS)).unwrap();
     log.write_all(b"{\"cell\":1,\"ru").unwrap();
     let mut directory = RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap();
@@ -115,22 +114,17 @@ fn after_a_cut_off_line_new_lines_stand_alone() {
 
 #[test]
 fn a_run_counts_once() {
-    let scratch = Scratch::new();
-    holding(&scratch.0, &[result(0, 0), result(0, 0), result(1, 0)]);
+    let scratch = holding(&[result(0, 0), result(0, 0), result(1, 0)]);
     assert_eq!(read_runs(&scratch.0), [result(0, 0), result(1, 0)]);
 }
 
 #[test]
 fn in_the_end_the_order_does_not_tell_who_was_done_first() {
-    let scratch = Scratch::new();
     let runs = [result(0, 0), result(0, 1), failed(1, 0), result(2, 1)];
-    let in_order = {
-        holding(&scratch.0, &runs);
-        fs::read(scratch.0.join(RUNS)).unwrap()
-    };
+    let scratch = holding(&runs);
+    let in_order = fs::read(scratch.0.join(RUNS)).unwrap();
     for order in [[3, 2, 1, 0], [1, 3, 0, 2], [0, 1, 2, 3]] {
-        fs::remove_file(scratch.0.join(RUNS)).unwrap();
-        holding(&scratch.0, &order.map(|index| runs[index].clone()));
+        let scratch = holding(&order.map(|index| runs[index].clone()));
         let mut directory = RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap();
         directory.settle().unwrap();
         assert!(fs::read(scratch.0.join(RUNS)).unwrap() == in_order, "{order:?}");
@@ -151,8 +145,7 @@ fn in_the_end_the_order_does_not_tell_who_was_done_first() {
 
 #[test]
 fn a_damaged_line_in_the_middle_is_named() {
-    let scratch = Scratch::new();
-    holding(&scratch.0, &[result(0, 0)]);
+    let scratch = holding(&[result(0, 0)]);
     let log = scratch.0.join(RUNS);
     let text = fs::read_to_string(&log).unwrap();
     fs::write(&log, format!("{text}nonsense\n{text}")).unwrap();
@@ -173,8 +166,7 @@ fn a_damaged_line_in_the_middle_is_named() {
 
 #[test]
 fn other_runs_versions_and_files_are_refused_and_left_alone() {
-    let scratch = Scratch::new();
-    holding(&scratch.0, &[result(0, 0)]);
+    let scratch = holding(&[result(0, 0)]);
     let why = refusal(&scratch.0, about("b"));
     assert!(why.contains("a different command (`trackbed run vru`); choose another"), "{why}");
     let why = refusal(&scratch.0, About { trackbed: "9.9.9".to_owned(), ..about("a") });
@@ -201,8 +193,7 @@ fn other_runs_versions_and_files_are_refused_and_left_alone() {
 
 #[test]
 fn beginning_anew_removes_results_and_nothing_else() {
-    let scratch = Scratch::new();
-    holding(&scratch.0, &[result(0, 0)]);
+    let scratch = holding(&[result(0, 0)]);
     fs::create_dir_all(scratch.0.join("replay/cell-0-run-0")).unwrap();
     fs::write(scratch.0.join("notes.txt"), "mine").unwrap();
     drop(RunDirectory::create_anew(&scratch.0, about("b")).unwrap());
@@ -253,8 +244,7 @@ fn results_that_are_put_in_order_meanwhile_are_read_as_they_were() {
 /// A process killed while it writes a summary leaves part of a document, of any size.
 #[test]
 fn what_was_left_half_written_is_taken_away_and_nothing_else() {
-    let scratch = Scratch::new();
-    holding(&scratch.0, &[result(0, 0)]);
+    let scratch = holding(&[result(0, 0)]);
     for name in [".run.json.x1Y2z3.partial", ".samples.csv.abcdef.partial", ".mine.partial"] {
         fs::write(scratch.0.join(name), "half").unwrap();
     }

@@ -10,23 +10,20 @@ const LARGE: usize = 5_000_000;
 #[test]
 fn large_bodies_survive_loss_both_ways() {
     let lossy = fast(100).with(Loss::bernoulli(Ratio::from_parts(1, 100)));
-    for_each_protocol(|protocol| {
-        simulate(&lossy, |track| async move {
-            let (_server, connection) = track.connected(protocol).await;
-            echo(&*connection, LARGE, 1).await;
-            let stats = connection.transport();
-            assert!(stats.packets_sent > 3_000 && stats.packets_lost > 10, "{stats:?}");
-            assert!(stats.bytes_sent > LARGE as u64 && stats.bytes_received > LARGE as u64);
-            assert!(stats.smoothed_rtt.unwrap() >= Duration::from_millis(20), "{stats:?}");
-            upload(&*connection, 1_000_000, 2).await;
-            fetch(&*connection, 3_000_000).await;
-            // An unread upload does not block others.
-            let response =
-                connection.exchange(post("/ignore", noise(1_000_000, 3).0)).await.unwrap();
-            assert_eq!(body::collect(response.body, 32).await.unwrap(), "ignored");
-            ping(&*connection).await.unwrap();
-            connection.close().await;
-        });
+    for_each_protocol_over(&lossy, async |protocol, track| {
+        let (_server, connection) = track.connected(protocol).await;
+        echo(&*connection, LARGE, 1).await;
+        let stats = connection.transport();
+        assert!(stats.packets_sent > 3_000 && stats.packets_lost > 10, "{stats:?}");
+        assert!(stats.bytes_sent > LARGE as u64 && stats.bytes_received > LARGE as u64);
+        assert!(stats.smoothed_rtt.unwrap() >= Duration::from_millis(20), "{stats:?}");
+        upload(&*connection, 1_000_000, 2).await;
+        fetch(&*connection, 3_000_000).await;
+        // An unread upload does not block others.
+        let response = connection.exchange(post("/ignore", noise(1_000_000, 3).0)).await.unwrap();
+        assert_eq!(body::collect(response.body, 32).await.unwrap(), "ignored");
+        ping(&*connection).await.unwrap();
+        connection.close().await;
     });
 }
 
@@ -131,22 +128,20 @@ fn pause(name: &str, mbps: u64, pause: Duration) {
 
 #[test]
 fn statuses_and_paths_arrive() {
-    for_each_protocol(|protocol| {
-        simulate(&clean(), |track| async move {
-            let (_server, connection) = track.connected(protocol).await;
-            for (path, status) in
-                [("/status?204", 204), ("/status?503", 503), ("/status?7", 500), ("/none", 404)]
-            {
-                let response = connection.exchange(get(path)).await.unwrap();
-                assert_eq!(response.status, status, "{path}");
-                assert_eq!(body::drain(response.body).await, Ok(0));
-            }
-            for path in ["", "rpc", "/a b", "/#", "/\u{e9}", &format!("/{}", "a".repeat(4_096))] {
-                let refused = connection.exchange(get(path)).await.map(drop);
-                assert!(refused.is_err_and(|error| !error.is_retryable()), "{path}");
-            }
-            assert!(ping(&*connection).await.unwrap() > Time::ZERO);
-        });
+    for_each_protocol_over(&clean(), async |protocol, track| {
+        let (_server, connection) = track.connected(protocol).await;
+        for (path, status) in
+            [("/status?204", 204), ("/status?503", 503), ("/status?7", 500), ("/none", 404)]
+        {
+            let response = connection.exchange(get(path)).await.unwrap();
+            assert_eq!(response.status, status, "{path}");
+            assert_eq!(body::drain(response.body).await, Ok(0));
+        }
+        for path in ["", "rpc", "/a b", "/#", "/\u{e9}", &format!("/{}", "a".repeat(4_096))] {
+            let refused = connection.exchange(get(path)).await.map(drop);
+            assert!(refused.is_err_and(|error| !error.is_retryable()), "{path}");
+        }
+        assert!(ping(&*connection).await.unwrap() > Time::ZERO);
     });
 }
 

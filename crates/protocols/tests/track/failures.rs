@@ -27,18 +27,16 @@ fn a_server_that_stops_is_noticed_at_once() {
 /// that there is none.
 #[test]
 fn a_client_knows_that_the_server_has_closed_while_nothing_was_sent() {
-    for_each_protocol(|protocol| {
-        simulate(&clean(), |track| async move {
-            let (server, connection) = track.connected(protocol).await;
-            ping(&*connection).await.unwrap();
-            sleep(RTT * 10).await;
-            assert!(connection.is_open());
-            drop(server);
-            sleep(RTT / 2).await;
-            sleep(Duration::from_millis(1)).await;
-            // CoAP without DTLS has no connection that could end.
-            assert_eq!(connection.is_open(), protocol.name() == "coap");
-        });
+    for_each_protocol_over(&clean(), async |protocol, track| {
+        let (server, connection) = track.connected(protocol).await;
+        ping(&*connection).await.unwrap();
+        sleep(RTT * 10).await;
+        assert!(connection.is_open());
+        drop(server);
+        sleep(RTT / 2).await;
+        sleep(Duration::from_millis(1)).await;
+        // CoAP without DTLS has no connection that could end.
+        assert_eq!(connection.is_open(), protocol.name() == "coap");
     });
 }
 
@@ -105,49 +103,43 @@ fn a_body_that_fails_is_never_taken_for_a_whole_one() {
 
 #[test]
 fn an_exchange_that_is_given_up_harms_no_other() {
-    for_each_protocol(|protocol| {
-        simulate(&clean(), |track| async move {
-            let (server, connection) = track.connected(protocol).await;
-            let mut response = connection.exchange(get("/zeros?100000000")).await.unwrap();
-            response.body.next().await.unwrap().unwrap();
-            drop(response);
-            // CoAP asks for a body block by block, and may leave it.
-            let is_coap = protocol.capabilities().transport == Transport::Coap;
-            if protocol.capabilities().multiplexed || is_coap {
-                ping(&*connection).await.unwrap();
-            } else {
-                // There is no other way to stop the sender than to end the connection.
-                assert!(ping(&*connection).await.unwrap_err().is_retryable());
-            }
-            let connection = track.connect(protocol, &server, ClientConfig::default()).await;
+    for_each_protocol_over(&clean(), async |protocol, track| {
+        let (server, connection) = track.connected(protocol).await;
+        let mut response = connection.exchange(get("/zeros?100000000")).await.unwrap();
+        response.body.next().await.unwrap().unwrap();
+        drop(response);
+        // CoAP asks for a body block by block, and may leave it.
+        let is_coap = protocol.capabilities().transport == Transport::Coap;
+        if protocol.capabilities().multiplexed || is_coap {
             ping(&*connection).await.unwrap();
-        });
+        } else {
+            // There is no other way to stop the sender than to end the connection.
+            assert!(ping(&*connection).await.unwrap_err().is_retryable());
+        }
+        let connection = track.connect(protocol, &server, ClientConfig::default()).await;
+        ping(&*connection).await.unwrap();
     });
 }
 
 #[test]
 fn a_response_outlives_the_handle_of_its_connection() {
-    for_each_protocol(|protocol| {
-        simulate(&clean(), |track| async move {
-            let (_server, connection) = track.connected(protocol).await;
-            let response = connection.exchange(get("/zeros?1000000")).await.unwrap();
-            drop(connection);
-            assert_eq!(body::drain(response.body).await, Ok(1_000_000));
-        });
+    for_each_protocol_over(&clean(), async |protocol, track| {
+        let (_server, connection) = track.connected(protocol).await;
+        let response = connection.exchange(get("/zeros?1000000")).await.unwrap();
+        drop(connection);
+        assert_eq!(body::drain(response.body).await, Ok(1_000_000));
     });
 }
 
 #[test]
 fn closing_ends_everything() {
-    for_each_protocol(|protocol| {
-        simulate(&clean(), |track| async move {
-            let (_server, connection) = track.connected(protocol).await;
-            let response = connection.exchange(get("/zeros?100000000")).await.unwrap();
-            connection.close().await;
-            assert!(body::drain(response.body).await.is_err());
-            assert!(ping(&*connection).await.unwrap_err().is_retryable());
-            connection.close().await;
-        });
+    for_each_protocol_over(&clean(), async |protocol, track| {
+        let (_server, connection) = track.connected(protocol).await;
+        let response = connection.exchange(get("/zeros?100000000")).await.unwrap();
+        connection.close().await;
+        assert!(body::drain(response.body).await.is_err());
+        assert!(ping(&*connection).await.unwrap_err().is_retryable());
+        connection.close().await;
     });
 }
 

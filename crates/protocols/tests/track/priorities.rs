@@ -8,24 +8,22 @@ const LEN: u64 = 1_000_000;
 
 #[test]
 fn a_service_is_told_what_the_client_asked_for() {
-    for_each_protocol(|protocol| {
-        simulate(&fast(100), |track| async move {
-            let told: Rc<RefCell<Vec<Option<Priority>>>> = Rc::default();
-            let telling = Rc::clone(&told);
-            let tell = move |request: Request| {
-                telling.borrow_mut().push(request.priority);
-                service(request)
-            };
-            let server = track.serve_with(protocol, &ServerConfig::default(), Rc::new(tell));
-            let connection = track.connect(protocol, &server, Default::default()).await;
-            let asked = [None, Some(urgency(0, false)), Some(urgency(3, true))];
-            for priority in asked {
-                let request = Request { priority, ..get("/zeros?10") };
-                let response = connection.exchange(request).await.unwrap();
-                assert_eq!(body::drain(response.body).await, Ok(10));
-            }
-            assert_eq!(told.take(), asked, "{}", protocol.name());
-        });
+    for_each_protocol_over(&fast(100), async |protocol, track| {
+        let told: Rc<RefCell<Vec<Option<Priority>>>> = Rc::default();
+        let telling = Rc::clone(&told);
+        let tell = move |request: Request| {
+            telling.borrow_mut().push(request.priority);
+            service(request)
+        };
+        let server = track.serve_with(protocol, &ServerConfig::default(), Rc::new(tell));
+        let connection = track.connect(protocol, &server, Default::default()).await;
+        let asked = [None, Some(urgency(0, false)), Some(urgency(3, true))];
+        for priority in asked {
+            let request = Request { priority, ..get("/zeros?10") };
+            let response = connection.exchange(request).await.unwrap();
+            assert_eq!(body::drain(response.body).await, Ok(10));
+        }
+        assert_eq!(told.take(), asked, "{}", protocol.name());
     });
 }
 

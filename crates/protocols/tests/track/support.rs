@@ -240,7 +240,6 @@ pub async fn fetch(connection: &dyn Connection, len: u64) {
     assert_eq!(body::drain(response.body).await, Ok(len));
 }
 
-/// The protocol called `name`.
 pub fn protocol(name: &str) -> &'static dyn Protocol {
     trackbed_protocols::find(name).unwrap()
 }
@@ -251,6 +250,14 @@ pub fn for_each_protocol(check: impl Fn(&'static dyn Protocol)) {
         eprintln!("{}", protocol.name());
         check(*protocol);
     }
+}
+
+/// The same in virtual time over `link`.
+pub fn for_each_protocol_over<F: Future<Output = ()>>(
+    link: &LinkSpec,
+    check: impl Fn(&'static dyn Protocol, Track) -> F + Sync,
+) {
+    for_each_protocol(|protocol| simulate(link, |track| check(protocol, track)));
 }
 
 /// The time, protocol number and length of every packet that a host sends.

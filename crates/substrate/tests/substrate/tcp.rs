@@ -1,8 +1,5 @@
 //! TCP connections.
 
-use std::io;
-
-use futures_util::AsyncWrite;
 use trackbed_net::{Direction, DropReason};
 use trackbed_substrate::simulated::Tick;
 use trackbed_tcp::{Flags, Segment, Seq};
@@ -204,7 +201,7 @@ fn a_writer_stalls_while_the_reader_does_not_read() {
         let count = Rc::clone(&written);
         spawn(async move {
             while count.get() < data.len() {
-                let taken = write_some(&mut ours, &data[count.get()..]).await.unwrap();
+                let taken = ours.write(&data[count.get()..]).await.unwrap();
                 count.set(count.get() + taken);
             }
         })
@@ -225,10 +222,6 @@ async fn transfer(ours: &mut Box<dyn TcpStream>, mut theirs: Box<dyn TcpStream>,
     ours.write_all(&data).await.unwrap();
     ours.close().await.unwrap();
     reading.await;
-}
-
-async fn write_some(stream: &mut (dyn AsyncWrite + Unpin), data: &[u8]) -> io::Result<usize> {
-    poll_fn(|cx| Pin::new(&mut *stream).poll_write(cx, data)).await
 }
 
 #[test]

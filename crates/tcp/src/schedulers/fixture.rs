@@ -91,15 +91,21 @@ impl Scene {
         }
     }
 
+    /// The scheduler's next decision, carried out.
+    pub fn step(&mut self, scheduler: &mut dyn Scheduler) -> Action {
+        let action = scheduler.next(&self.view());
+        self.apply(action);
+        action
+    }
+
     /// The scheduler's decisions until it waits, each carried out.
     pub fn run(&mut self, scheduler: &mut dyn Scheduler) -> Vec<Action> {
         let mut done = Vec::new();
         loop {
-            let action = scheduler.next(&self.view());
+            let action = self.step(scheduler);
             if matches!(action, Action::Wait { .. }) {
                 return done;
             }
-            self.apply(action);
             done.push(action);
             assert!(done.len() < 10_000, "it never waits");
         }
@@ -147,6 +153,11 @@ pub fn full(id: u32, srtt_ms: u64) -> PathView {
 /// A segment on the path of this number.
 pub fn segment(path: u32) -> Action {
     Action::Send { path: PathId(path), bytes: MSS }
+}
+
+/// A copy of the segment that begins at `from`.
+pub fn copy(path: u32, from: u64) -> Action {
+    Action::Repeat { path: PathId(path), from, until: from + u64::from(MSS) }
 }
 
 /// A scheduler with `given` parameters.

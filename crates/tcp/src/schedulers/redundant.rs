@@ -63,25 +63,16 @@ impl Copies {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{Scene, build, full, path, segment};
+    use super::super::fixture::{Scene, build, copy, full, path, segment};
     use super::*;
-
-    fn copy(path: u32, from: u64) -> Action {
-        Action::Repeat { path: PathId(path), from, until: from + 1_000 }
-    }
 
     #[test]
     fn every_path_carries_everything() {
         let mut scene = Scene::new(vec![path(0, 10), path(1, 90)]);
         let mut scheduler = build(&ENTRY, &[]);
-        let mut step = || {
-            let action = scheduler.next(&scene.view());
-            scene.apply(action);
-            action
-        };
         // What the second path begins, the first one copies, and the other way round.
         let expected = [segment(0), copy(1, 0), segment(0), copy(1, 1_000), segment(0)];
-        assert_eq!(expected.map(|_| step()), expected);
+        assert_eq!(expected.map(|_| scene.step(&mut *scheduler)), expected);
     }
 
     #[test]

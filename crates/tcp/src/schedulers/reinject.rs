@@ -185,15 +185,11 @@ const LOSS_WINDOW_SEGMENTS: u64 = 100;
 mod tests {
     use trackbed_core::parameter::Value;
 
-    use super::super::fixture::{Scene, build, full, path, segment};
+    use super::super::fixture::{Scene, build, copy, full, path, segment};
     use super::*;
 
     fn ms(value: u64) -> Time {
         Time::from_millis(value)
-    }
-
-    fn copy(path: u32, from: u64) -> Action {
-        Action::Repeat { path: PathId(path), from, until: from + 1_000 }
     }
 
     /// Three segments on the slow path, sent at 1,000, 1,010 and 1,020 ms, and nothing new.

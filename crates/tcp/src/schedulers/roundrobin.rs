@@ -89,13 +89,7 @@ mod tests {
         let mut scene = Scene::new(vec![path(0, 10), path(1, 90), path(2, 20)]);
         scene.unsent_bytes = u64::from(MSS) * 7;
         let mut scheduler = build(&ENTRY, &[]);
-        let got: Vec<_> = (0..7)
-            .map(|_| {
-                let action = scheduler.next(&scene.view());
-                scene.apply(action);
-                action
-            })
-            .collect();
+        let got = [(); 7].map(|()| scene.step(&mut *scheduler));
         assert_eq!(got, [0, 1, 2, 0, 1, 2, 0].map(segment));
     }
 

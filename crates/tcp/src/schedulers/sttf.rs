@@ -108,13 +108,7 @@ mod tests {
         let fast = PathView { ssthresh_segments: 1, ..full(0, 20) };
         let mut scene = Scene::new(vec![fast, path(1, 80)]);
         let mut scheduler = build(&ENTRY, &[]);
-        let order: Vec<Action> = (0..22)
-            .map(|_| {
-                let action = scheduler.next(&scene.view());
-                scene.apply(action);
-                action
-            })
-            .collect();
+        let order: Vec<Action> = (0..22).map(|_| scene.step(&mut *scheduler)).collect();
         assert_eq!(order[..11], [segment(0); 11]);
         assert_eq!(order[11..21], [segment(1); 10]);
         assert_eq!(order[21], segment(0));

@@ -79,31 +79,33 @@ impl Outcome {
     /// Bytes that reached the other side, from the engine and from the kernel, on the first subflow
     /// or on those with another address on either side.
     pub fn bytes(&self, first: bool) -> [usize; 2] {
-        let arrived = |direction| {
-            let on = self.packets.iter().filter(|seen| {
-                let ends = [seen.packet.source(), seen.packet.destination()];
-                let plain =
-                    ends.iter().all(|ip| [engine_address(0), kernel_address(0)].contains(ip));
-                (plain, seen.direction, seen.point) == (first, direction, Point::Delivered)
-            });
+        [Direction::Forward, Direction::Backward].map(|direction| {
+            let on = self.on_subflows(first, direction, Point::Delivered);
             on.map(|seen| seen.packet.len()).sum()
-        };
-        [arrived(Direction::Forward), arrived(Direction::Backward)]
+        })
     }
 
     /// Bytes of packets with data that the kernel or the engine sent, from `after` on, on
     /// subflows with another address than the first.
     pub fn data_after(&self, after: Duration, by_kernel: bool) -> usize {
         let direction = if by_kernel { Direction::Backward } else { Direction::Forward };
-        let sent = self.packets.iter().filter(|seen| {
-            let ends = [seen.packet.source(), seen.packet.destination()];
-            let first = ends.iter().all(|ip| [engine_address(0), kernel_address(0)].contains(ip));
-            !first
-                && seen.at >= Time::ZERO + after
-                && (seen.direction, seen.point) == (direction, Point::Entered)
-                && seen.packet.len() > 200
-        });
+        let sent = self.on_subflows(false, direction, Point::Entered);
+        let sent = sent.filter(|seen| seen.at >= Time::ZERO + after && seen.packet.len() > 200);
         sent.map(|seen| seen.packet.len()).sum()
+    }
+
+    /// Packets at one point, of the first subflow or of those with another address on either side.
+    fn on_subflows(
+        &self,
+        first: bool,
+        direction: Direction,
+        point: Point,
+    ) -> impl Iterator<Item = &Seen> {
+        self.packets.iter().filter(move |seen| {
+            let ends = [seen.packet.source(), seen.packet.destination()];
+            let plain = ends.iter().all(|ip| [engine_address(0), kernel_address(0)].contains(ip));
+            (plain, seen.direction, seen.point) == (first, direction, point)
+        })
     }
 }
 
