@@ -196,7 +196,6 @@ fn compare<'a>(
     Ok(before.then(document, began.elapsed()))
 }
 
-/// Replaces the table in the page.
 fn replace_in_page(table: &str) -> Result<(), String> {
     let text = read(PAGE)?;
     let split = text.split_once(BEGIN).and_then(|(before, rest)| {

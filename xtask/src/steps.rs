@@ -31,12 +31,10 @@ impl Step {
         Step { about: about.into(), work: Box::new(work) }
     }
 
-    /// `cargo` with these words.
     pub fn cargo(words: &str) -> Step {
         Step::cargo_with(Vec::new(), words)
     }
 
-    /// `cargo` with these variables and words.
     pub fn cargo_with(variables: Variables, words: &str) -> Step {
         let about = about(&variables, &format!("cargo {words}"));
         let words = words.to_owned();

@@ -193,7 +193,6 @@ pub(crate) fn run_means(runs: &[RunResult], metric: &str, count: u32) -> Vec<Opt
     run_values(runs, metric, count, |sample| Some(sample.mean()))
 }
 
-/// The median of a metric in each run.
 pub(crate) fn run_medians(runs: &[RunResult], metric: &str, count: u32) -> Vec<Option<f64>> {
     run_values(runs, metric, count, |sample| sample.quantile(0.5).ok())
 }

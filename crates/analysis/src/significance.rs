@@ -30,7 +30,6 @@ pub(crate) fn center(metric: &str) -> Center {
     }
 }
 
-/// The terms of a comparison of `metric`.
 pub(crate) fn terms(metric: &str, margin: Margin, confidence: f64) -> Terms {
     let better = metrics::less_is_better(metric);
     let better = better.map(|less| if less { Better::Lower } else { Better::Higher });

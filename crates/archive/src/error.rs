@@ -122,7 +122,6 @@ fn remedy_of_system(why: &io::Error) -> &'static str {
     }
 }
 
-/// The remedy for a damaged file.
 fn remedy(file: &str) -> &'static str {
     match file {
         DOCUMENT => {

@@ -19,7 +19,6 @@ pub(crate) fn refusal(text: &str) -> String {
     load(text).unwrap_err().to_string()
 }
 
-/// A built-in scenario with settings.
 pub(crate) fn built_in(name: &str, settings: &[&str]) -> Plan {
     let overrides: Vec<Override> = settings.iter().map(|text| text.parse().unwrap()).collect();
     scenario::load(&Source::named(name), &overrides).unwrap_or_else(|why| panic!("{why}"))

@@ -179,7 +179,6 @@ fn seconds(at: Time) -> f64 {
 }
 
 const NANOS_PER_MS: u64 = 1_000_000;
-/// Steps of a chart.
 const STEPS: u64 = 200;
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ pub struct ScenarioError {
 }
 
 impl ScenarioError {
-    /// An error about a whole file.
     pub(crate) fn about_file(message: String, help: Option<String>) -> ScenarioError {
         let problem = Problem { place: None, message, help };
         ScenarioError { reports: vec![problem.render(&[])], cut: false }

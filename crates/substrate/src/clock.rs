@@ -31,7 +31,6 @@ pub fn wall_clock() -> Duration {
     TIME_OF_DAY.get()()
 }
 
-/// The time of day in a simulated run.
 fn simulated_time_of_day() -> Duration {
     RUN_BEGINS + Duration::from_nanos(now().as_nanos())
 }

@@ -98,7 +98,6 @@ fn line(bar: &ProgressBar) -> String {
     line.trim_end_matches(", ").to_owned()
 }
 
-/// Truncates a line to `width`.
 fn cut(line: &str, width: u16) -> String {
     line.chars().take(usize::from(width)).collect()
 }

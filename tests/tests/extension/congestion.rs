@@ -5,7 +5,6 @@ use std::time::Duration;
 use trackbed_core::Time;
 use trackbed_tcp::congestion::{Acked, CongestionAlgorithm, CongestionControl, Window};
 
-/// The registry entry.
 pub static ENTRY: CongestionAlgorithm = CongestionAlgorithm {
     name: "scalable",
     summary: "grows by 1 % of what is acknowledged, shrinks by an eighth at a loss (Kelly, 2003)",

@@ -8,7 +8,6 @@ use trackbed_core::{Rng, Time};
 use trackbed_net::models::loss::{Loss, LossLaw, LossProcess};
 use trackbed_net::spec::ModelEntry;
 
-/// The registry entry.
 pub static ENTRY: ModelEntry = ModelEntry {
     name: "loss-after-pause",
     summary: "loses the first packet after a pause",

@@ -8,7 +8,6 @@ use trackbed_core::{Packet, Rng, Time};
 use trackbed_net::queue::{Queue, QueueEntry, QueueModel};
 use trackbed_net::{DropReason, Outlet, Waiting};
 
-/// The registry entry.
 pub static ENTRY: QueueEntry = QueueEntry {
     name: "drop-head",
     summary: "first in, first out; when it is full, the oldest packet is lost",

@@ -2,7 +2,6 @@
 
 use trackbed_tcp::schedulers::{Action, Scheduler, SchedulingAlgorithm, View};
 
-/// The registry entry.
 pub static ENTRY: SchedulingAlgorithm = SchedulingAlgorithm {
     name: "first",
     summary: "the path that was there first, and the next one when it is gone",

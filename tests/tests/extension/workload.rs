@@ -9,7 +9,6 @@ use trackbed_core::{Arguments, Event, EventLog, Parameter, parameters};
 use trackbed_substrate::now;
 use trackbed_workloads::{Expectation, Prepared, Site, Stage, Workload, WorkloadError};
 
-/// The registry entry.
 pub static ENTRY: Workload = Workload {
     name: "polls",
     summary: "a phone asks for news, again and again",

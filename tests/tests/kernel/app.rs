@@ -43,7 +43,6 @@ pub struct Script {
     pub read: Pace,
     /// It pauses reading once: after this many bytes, for this long.
     pub stall: Option<(u64, Duration)>,
-    /// How it ends.
     pub end: End,
 }
 

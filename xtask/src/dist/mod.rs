@@ -164,10 +164,8 @@ fn pack(contents: &Contents) -> Result<[Artefact; 5], String> {
     ])
 }
 
-/// The version of the workspace.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The root of the workspace.
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
 }

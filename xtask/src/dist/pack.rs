@@ -23,7 +23,6 @@ enum Node {
 }
 
 impl Tree {
-    /// Adds a file.
     pub fn file(&mut self, path: impl Into<String>, bytes: impl Into<Vec<u8>>) {
         self.0.insert(path.into(), Node::File { mode: 0o644, bytes: bytes.into() });
     }

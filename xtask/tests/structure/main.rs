@@ -12,7 +12,6 @@ mod words;
 
 use std::path::{Path, PathBuf};
 
-/// The root of the workspace.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace").to_owned()
 }

@@ -10,7 +10,6 @@ use syn::{Attribute, File, Item, ItemUse, UseTree, Visibility};
 /// A path of names, from the crate's root for modules, as written for what code names.
 pub type Names = Vec<String>;
 
-/// A module of a crate.
 #[derive(Default)]
 pub struct Module {
     pub file: PathBuf,

@@ -50,7 +50,6 @@ impl Addresses {
     }
 }
 
-/// Whether an address is in a network.
 pub(crate) fn contains((network, prefix): Address, address: IpAddr) -> bool {
     let same = match (network, address) {
         (IpAddr::V4(one), IpAddr::V4(other)) => (one.to_bits() ^ other.to_bits()).leading_zeros(),

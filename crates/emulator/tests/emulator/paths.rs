@@ -15,7 +15,6 @@ use trackbed_net::{Direction, Duplex, End, LinkSpec, NetworkBuilder};
 const PATHS: u8 = 2;
 const PORT: u16 = 5_000;
 
-/// Addresses of a machine on path number `path`.
 fn addresses(machine: u8, path: u8) -> [IpAddr; 2] {
     let v6 = Ipv6Addr::new(0xfd00, u16::from(path), 0, 0, 0, 0, 0, machine.into());
     [Ipv4Addr::new(10, path, 0, machine).into(), v6.into()]

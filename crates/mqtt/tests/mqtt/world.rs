@@ -193,7 +193,6 @@ impl World {
     }
 }
 
-/// A client of a version with a name.
 pub fn named(version: Version, name: &str) -> Settings {
     Settings { version, client_id: name.to_owned(), ..Settings::default() }
 }
@@ -203,7 +202,6 @@ pub fn lasting(version: Version, name: &str) -> Settings {
     Settings { clean_start: false, session_expiry_secs: 3_600, ..named(version, name) }
 }
 
-/// A message with its QoS.
 pub fn message(topic: &str, text: &str, qos: Qos) -> Message {
     Message { qos, ..Message::new(topic, text) }
 }

@@ -140,7 +140,6 @@ impl<S: Sink> Outlet for Punctual<'_, S> {
     }
 }
 
-/// A packet of `len` bytes that carries `number`.
 pub fn packet(number: u32, len: usize) -> Packet {
     packet_with(number, len, Ecn::NotCapable)
 }
@@ -151,7 +150,6 @@ pub fn packet_with(number: u32, len: usize, ecn: Ecn) -> Packet {
     UdpDatagram::emit(socket("10.0.0.1"), socket("10.0.0.2"), ecn, &payload)
 }
 
-/// The number that a packet carries.
 pub fn number(packet: &Packet) -> u32 {
     let bytes = packet.transport().slice(8..12);
     u32::from_be_bytes(bytes[..].try_into().unwrap())

@@ -131,7 +131,6 @@ pub(crate) fn answering(
     })
 }
 
-/// The priority that the header fields of a request ask for, if any.
 fn field_priority(headers: &http::HeaderMap) -> Option<Priority> {
     let fields: Vec<&str> =
         headers.get_all(Priority::FIELD).iter().filter_map(|value| value.to_str().ok()).collect();

@@ -61,7 +61,6 @@ fn scenario(more: &str) -> String {
     )
 }
 
-/// The same with `link` as its link.
 fn scenario_with_link(link: &str) -> String {
     format!("protocol = \"quic\"\n[link]\n{link}\n[workload]\nkind = \"messages\"\n")
 }

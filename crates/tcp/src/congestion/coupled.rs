@@ -11,7 +11,6 @@ use crate::sequence::Seq;
 
 /// How the window of a subflow follows from those of all.
 pub(super) trait Law: Debug + Default + Send + 'static {
-    /// Segments were delivered.
     fn delivered(&mut self, _segments: u32, _seat: &Seat) {}
 
     /// Grows beyond slow start, for `segments` acknowledged segments.

@@ -71,7 +71,6 @@ pub(crate) trait Extension {
         0
     }
 
-    /// The options of the SYN or SYN-ACK.
     fn syn_options(&mut self) -> Option<Box<MultipathOptions>> {
         None
     }
@@ -99,7 +98,6 @@ pub(crate) trait Extension {
         None
     }
 
-    /// The options of a reset.
     fn reset_options(&mut self) -> Option<Box<MultipathOptions>> {
         None
     }

@@ -212,7 +212,6 @@ fn nothing_judged(metrics: &[String], out: &Path) -> String {
     )
 }
 
-/// Checks the name of a metric.
 fn known_metric(name: &str) -> Result<String, String> {
     match metrics::find(name) {
         Some(_) => Ok(name.to_owned()),

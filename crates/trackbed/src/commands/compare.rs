@@ -61,7 +61,6 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     })
 }
 
-/// Parses a percentage.
 pub(super) fn percentage(text: &str) -> Result<f64, String> {
     let share = share(text).filter(|share| (0.0..=10.0).contains(share));
     share.ok_or_else(|| "write a percentage, for example 3%".to_owned())

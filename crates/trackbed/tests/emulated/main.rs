@@ -62,7 +62,6 @@ impl Scratch {
         ended.json()
     }
 
-    /// Its cells.
     fn cells(&self, words: &str) -> Vec<Value> {
         self.document(words)["cells"].as_array().unwrap().clone()
     }
@@ -80,7 +79,6 @@ fn factor<'a>(cell: &'a Value, name: &str) -> &'a str {
     cell["factors"][name].as_str().unwrap_or_default()
 }
 
-/// The results of a metric in a cell.
 fn metric(cell: &Value, name: &str, which: &str) -> f64 {
     cell["metrics"][name][which].as_f64().unwrap_or_else(|| panic!("{name} in {cell}"))
 }

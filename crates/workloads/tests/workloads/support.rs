@@ -48,7 +48,6 @@ pub fn prepare(name: &str, settings: &Settings) -> Result<Box<dyn Prepared>, Wor
     (workload.prepare)(&arguments, Path::new(env!("CARGO_MANIFEST_DIR")))
 }
 
-/// The samples of a metric.
 pub fn samples(metric: &str, records: &[Record]) -> Vec<f64> {
     (metrics::find(metric).unwrap().compute)(records)
 }

@@ -18,9 +18,7 @@ use crate::*;
 pub enum Deed {
     /// It asks for the path with this number, in order, to be a backup, or to be none.
     Backup(usize, bool),
-    /// It loses the address of this path.
     LoseAddress(IpAddr),
-    /// It gets an address.
     GainAddress(trackbed_tcp::multipath::Endpoint),
 }
 

@@ -7,7 +7,6 @@ use super::ground::Setup;
 use crate::capture::Seen;
 use crate::*;
 
-/// The problems in the packets of a case.
 pub fn problems(setup: &Setup, packets: &[Seen]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut engine = Sender::new(setup.engine.config.mtu as usize);

@@ -53,7 +53,6 @@ impl Lane {
     }
 }
 
-/// One host.
 pub struct Host {
     pub config: MultipathConfig,
     pub connection: Option<MultipathConnection>,
@@ -94,7 +93,6 @@ impl Host {
         self.connection.as_mut().expect("there is a connection")
     }
 
-    /// Opens the connection.
     pub fn connect(&mut self, now: Time, ends: (SocketAddr, SocketAddr)) {
         let (key, isn) = (Key(self.rng.next_u64()), self.rng.next_u64() as u32);
         let connection = MultipathConnection::connect(now, &self.config, ends, key, isn);
@@ -190,7 +188,6 @@ impl World {
         }
     }
 
-    /// Opens the connection.
     pub fn open(&mut self) {
         self.hosts[0].connect(self.now, (client_address(), server_address()));
         self.flush(0);

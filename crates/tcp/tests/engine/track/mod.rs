@@ -194,7 +194,6 @@ impl Track {
         parts.map(|part| part.len()).collect()
     }
 
-    /// The time of the next event.
     pub fn next_event(&self) -> Option<Time> {
         let links = self.links.iter().filter_map(Link::next);
         let timers = self.ends.iter().flatten().filter_map(Connection::poll_timeout);
