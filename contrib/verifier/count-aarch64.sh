@@ -1,6 +1,6 @@
 #!/bin/sh
-# Counts the instructions of one verification on aarch64, under QEMU: of AWS-LC, and of the portable path without and
-# with tables. A message of 300 B is hashed with each. An emulator says nothing about time.
+# Counts the instructions of one verification on aarch64, under QEMU: of AWS-LC, and of the portable path and that by
+# NEON, without and with tables. A message of 300 B is hashed with each. An emulator says nothing about time.
 #
 #     contrib/verifier/count-aarch64.sh
 set -eu
@@ -31,7 +31,8 @@ one() { # WHAT: AWS-LC runs in each round
 }
 aws=$(one none)
 echo "AWS-LC: $aws"
-for what in "portable, no table, batches of 8" "portable, tables, batches of 32"; do
+for what in "portable, no table, batches of 8" "portable, tables, batches of 32" \
+    "neon, no table, batches of 8" "neon, tables, batches of 32"; do
     own=$(($(one "$what") - aws))
     echo "$what: $own"
 done

@@ -22,6 +22,7 @@
 //!
 //! [`Path::Portable`] works everywhere, on limbs of 64 bits, whose products take MULX and ADX where the processor has
 //! them. [`Path::Ifma`] works on eight signatures at a time by AVX-512 IFMA. Both are found out at run time.
+//! [`Path::Neon`] does so by NEON on aarch64. It has to be chosen, since no time of it is known.
 //! [`Path::Gpu`] works on a graphics processor ([`gpu`]), which has to be chosen: it is for large batches.
 //!
 //! # Not for secrets
@@ -44,6 +45,9 @@ mod ifma;
 mod item;
 mod job;
 mod key;
+#[cfg(target_arch = "aarch64")]
+#[expect(unsafe_code, reason = "loads, and functions that are compiled for NEON")]
+mod neon;
 pub mod others;
 mod path;
 mod places;
@@ -51,7 +55,7 @@ mod portable;
 mod signature;
 mod table;
 mod verifier;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod wide;
 
 pub use backend::{Clock, Unavailable, VerifierBackend};

@@ -59,5 +59,9 @@ fn build(key: &PublicKey, path: Path) -> Table {
     if let (Path::Ifma, Some(lanes)) = (path, crate::ifma::Lanes::detect()) {
         return lanes.build_table(key.point(), WINDOWS);
     }
+    #[cfg(target_arch = "aarch64")]
+    if let (Path::Neon, Some(lanes)) = (path, crate::neon::Lanes::detect()) {
+        return lanes.build_table(key.point(), WINDOWS);
+    }
     Table::new(key.point(), WINDOWS, path.form())
 }

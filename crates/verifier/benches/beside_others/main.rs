@@ -14,7 +14,7 @@ use trackbed_verifier::others::{OpenSsl, OpenSslKey};
 use trackbed_verifier::{Digest, Item, Key, KeyTable, Path, PublicKey, Signature, Verifier};
 
 const MESSAGE_LEN: usize = 300;
-const PATHS: [Path; 2] = [Path::Portable, Path::Ifma];
+const PATHS: [Path; 3] = [Path::Portable, Path::Ifma, Path::Neon];
 const BATCHES: [usize; 7] = [1, 2, 4, 8, 16, 32, 128];
 
 struct Signed {

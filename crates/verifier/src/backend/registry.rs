@@ -9,12 +9,12 @@ use super::{Unavailable, VerifierBackend};
 
 type Open = fn() -> Result<Box<dyn VerifierBackend>, Unavailable>;
 
-/// How each path is opened. Those on the processor stand first, from the slowest to the fastest.
-const BACKENDS: [(Path, Open); 3] =
-    [(Path::Portable, || Ok(portable())), (Path::Ifma, ifma), (Path::Gpu, gpu)];
+/// How each path is opened.
+const BACKENDS: [(Path, Open); 4] =
+    [(Path::Portable, || Ok(portable())), (Path::Ifma, ifma), (Path::Neon, neon), (Path::Gpu, gpu)];
 
 impl Path {
-    /// The fastest one on the processor, which any batch gains from.
+    /// The fastest one on the processor, which any batch gains from, of those whose time was measured.
     #[must_use]
     pub fn fastest() -> Self {
         if Self::Ifma.is_available() { Self::Ifma } else { Self::Portable }
@@ -43,6 +43,14 @@ fn ifma() -> Result<Box<dyn VerifierBackend>, Unavailable> {
         return Ok(Box::new(Cpu::new(Path::Ifma, lanes)));
     }
     Err(Unavailable::Instructions("AVX-512 IFMA"))
+}
+
+fn neon() -> Result<Box<dyn VerifierBackend>, Unavailable> {
+    #[cfg(target_arch = "aarch64")]
+    if let Some(lanes) = crate::neon::Lanes::detect() {
+        return Ok(Box::new(Cpu::new(Path::Neon, lanes)));
+    }
+    Err(Unavailable::Instructions("NEON"))
 }
 
 fn gpu() -> Result<Box<dyn VerifierBackend>, Unavailable> {

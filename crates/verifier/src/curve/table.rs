@@ -18,7 +18,7 @@ pub(crate) struct Entry(pub [u64; 8]);
 pub(crate) enum Form {
     /// What [`FieldElement`] has.
     Portable,
-    /// The form for vectors with limbs of 52 bits, still in limbs of 64 bits here.
+    /// The form for vectors with limbs of 52 or 26 bits, still in limbs of 64 bits here.
     Vector,
 }
 

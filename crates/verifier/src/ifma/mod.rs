@@ -15,4 +15,4 @@ pub(crate) use vector::Vector;
 const PLAIN_WORTHWHILE: usize = 2;
 
 wide::vector!(Vector);
-wide::backend!(Vector, "avx512f,avx512ifma", "avx512f" "avx512ifma");
+wide::backend!(Vector, is_x86_feature_detected, "avx512f,avx512ifma", "avx512f" "avx512ifma");

@@ -75,7 +75,7 @@ const TWO_TO_8: FieldElement = FieldElement::from_montgomery([
     0x0000_00ff_ffff_feff,
 ]);
 
-/// Inverts all elements, which are below 4 p and not zero: below 2 p.
+/// Inverts all elements, which are below 5 p and not zero: below 2 p.
 #[inline(always)]
 pub(super) fn invert_all<V: Vector>(elements: &mut [V], products: &mut Vec<V>) {
     products.clear();

@@ -80,7 +80,8 @@ pub(crate) trait Vector: Copy {
     fn square(&self) -> Self;
     /// a + b; the bounds add up.
     fn add(&self, other: &Self) -> Self;
-    /// a - b for b below `FACTOR` p: below what a is, plus `FACTOR` p.
+    /// a - b for b below `FACTOR` p, in limbs that are at most twice those of a product: below what a is, plus
+    /// (`FACTOR` + 1) p.
     fn subtract<const FACTOR: u64>(&self, other: &Self) -> Self;
     /// a - b - c, for b + c below `FACTOR` p and a below (15 - `FACTOR`) p: below 1.01 p.
     fn subtract_both<const FACTOR: u64>(&self, b: &Self, c: &Self) -> Self;
@@ -142,10 +143,10 @@ macro_rules! vector {
 }
 pub(crate) use vector;
 
-/// The path by some instructions, whose names and literals these are: what proves that the processor has them, and
-/// the functions that are compiled for them.
+/// The path by some instructions, whose names and literals these are, after what finds them: what proves that the
+/// processor has them, and the functions that are compiled for them.
 macro_rules! backend {
-    ($vector:ty, $features:literal, $($feature:tt)+) => {
+    ($vector:ty, $detected:ident, $features:literal, $($feature:tt)+) => {
         /// The path, and memory reused for each batch. It exists only where the processor has the instructions.
         pub(crate) struct Lanes {
             tables: $crate::wide::Scratch<$vector>,
@@ -154,7 +155,7 @@ macro_rules! backend {
 
         impl Lanes {
             pub(crate) fn detect() -> Option<Self> {
-                let has = $(is_x86_feature_detected!($feature))&&+;
+                let has = $($detected!($feature))&&+;
                 has.then(|| Self { tables: $crate::wide::Scratch::new(), products: Vec::new() })
             }
 

@@ -19,7 +19,7 @@ pub(super) struct JacobianPoints<V> {
 }
 
 impl<V: Vector> Points<V> {
-    /// The difference of the coordinates x, below 4 p: what a sum divides by.
+    /// The difference of the coordinates x, below 5 p: what a sum divides by.
     #[inline(always)]
     pub(super) fn denominator(&self, other: &Self) -> V {
         other.x.subtract::<2>(&self.x)

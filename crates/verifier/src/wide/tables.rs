@@ -214,7 +214,7 @@ fn short_lanes(layout: Layout) -> Mask {
     (0..8).filter(is_short).fold(0, |mask, lane| mask | 1 << lane)
 }
 
-/// What a sum divides by, below 4 p; one where the lane has failed.
+/// What a sum divides by, below 5 p; one where the lane has failed.
 #[inline(always)]
 fn denominator<V: Vector>(first: &Points<V>, second: &Points<V>, failed: Mask) -> V {
     let denominator = first.denominator(second);

@@ -1,6 +1,5 @@
 //! Vectors against single elements and points.
 
-use crate::Path;
 use crate::arithmetic::{FieldElement, U256};
 use crate::curve::{Affine, Entry, Form, Jacobian, Table, Windows, multiples};
 
@@ -11,7 +10,10 @@ use super::{Vector, build_table};
 /// Runs a test for each kind of vector whose instructions there are, and reports those that there are not.
 macro_rules! for_each {
     ($test:ident) => {
-        match Path::Ifma.is_available() {
+        #[cfg(target_arch = "aarch64")]
+        $test::<crate::neon::Vector>();
+        #[cfg(target_arch = "x86_64")]
+        match crate::Path::Ifma.is_available() {
             true => $test::<crate::ifma::Vector>(),
             false => eprintln!("skipped: this processor has no AVX-512 IFMA"),
         }

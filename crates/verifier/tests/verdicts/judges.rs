@@ -79,7 +79,7 @@ pub struct Judged<'a> {
 /// `expected`.
 pub fn assert_ours(signers: &[Signer], cases: &[Case], expected: &[bool], sizes: &[usize]) {
     let judged = Judged { signers, cases, expected };
-    for path in [Path::Portable, Path::Ifma] {
+    for path in [Path::Portable, Path::Ifma, Path::Neon] {
         let Ok(verifier) = Verifier::with_path(path) else {
             eprintln!("skipped: this processor has no path {}", path.name());
             continue;

@@ -90,6 +90,7 @@ pub struct Arguments {
 const BACKENDS: &Names<Path> = &[
     ("portable", "Runs on every CPU", Path::Portable),
     ("ifma", "AVX-512 IFMA, eight signatures at a time", Path::Ifma),
+    ("neon", "NEON, eight signatures at a time; never the default", Path::Neon),
     ("gpu", "An NVIDIA GPU; without one, the CPU verifies", Path::Gpu),
 ];
 
