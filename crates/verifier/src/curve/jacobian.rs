@@ -86,10 +86,7 @@ impl Jacobian {
     }
 
     /// The sum of two points, both with Z; as [`Self::add_different`] it fails to Z = 0.
-    #[cfg_attr(
-        not(any(target_arch = "x86_64", target_arch = "aarch64")),
-        allow(dead_code, reason = "for vectors")
-    )]
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "for vectors"))]
     pub(crate) fn add_projective(&self, other: &Self) -> Self {
         let (z_1, z_2) = (self.z.square(), other.z.square());
         // Both brought to the common Z of their product.

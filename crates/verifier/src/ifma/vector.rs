@@ -12,35 +12,18 @@ use std::arch::x86_64::{
     _mm512_sub_epi64, _mm512_xor_si512,
 };
 
-use crate::wide::{LIMB, Mask, ONE, PRIME, R_SQUARED, TO_PORTABLE, multiple};
+use crate::wide::{LIMB, Mask, PRIME, multiple};
 
 /// Eight elements; limb by limb, the least significant first.
 #[derive(Clone, Copy)]
 pub(crate) struct Vector(pub [__m512i; 5]);
 
 impl Vector {
-    /// The same integer in all lanes.
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
-    fn same(limbs: [u64; 5]) -> Self {
+    pub(super) fn same(limbs: [u64; 5]) -> Self {
         let [a, b, c, d, e] = limbs;
         Self([limb(a), limb(b), limb(c), limb(d), limb(e)])
-    }
-
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    #[inline]
-    pub(super) fn one() -> Self {
-        Self::same(ONE)
-    }
-
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn of_integers(integers: &Self) -> Self {
-        integers.multiply(&Self::same(R_SQUARED))
-    }
-
-    #[target_feature(enable = "avx512f,avx512ifma")]
-    pub(super) fn in_portable_form(&self) -> Self {
-        self.multiply(&Self::same(TO_PORTABLE))
     }
 
     #[target_feature(enable = "avx512f,avx512ifma")]

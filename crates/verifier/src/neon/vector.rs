@@ -7,13 +7,13 @@
 //! and what the reduction adds to a column is below 2^54, together less than 2^64.
 
 use std::arch::aarch64::{
-    uint32x4_t, uint64x2_t, vaddq_u32, vaddvq_u32, vandq_u32, vbslq_u32, vceqq_u32, vdupq_n_u32,
-    vdupq_n_u64, veorq_u32, vget_low_u32, vmlal_high_laneq_u32, vmlal_high_u32, vmlal_laneq_u32,
-    vmlal_u32, vmlaq_n_u32, vmlsq_n_u32, vorrq_u32, vreinterpretq_u32_u64, vshlq_n_u32,
-    vshrq_n_u32, vshrq_n_u64, vsraq_n_u32, vsubq_u32, vtstq_u32, vuzp1q_u32,
+    uint32x4_t, uint64x2_t, vaddq_u32, vandq_u32, vbslq_u32, vdupq_n_u32, vdupq_n_u64,
+    vget_low_u32, vmlal_high_laneq_u32, vmlal_high_u32, vmlal_laneq_u32, vmlal_u32, vmlaq_n_u32,
+    vmlsq_n_u32, vreinterpretq_u32_u64, vshlq_n_u32, vshrq_n_u32, vshrq_n_u64, vsraq_n_u32,
+    vsubq_u32, vtstq_u32, vuzp1q_u32,
 };
 
-use crate::wide::{Mask, ONE, PRIME, R_SQUARED, TO_PORTABLE, multiple};
+use crate::wide::{Mask, PRIME, multiple};
 
 use super::lanes::words;
 
@@ -27,9 +27,6 @@ pub(super) type Half = [uint32x4_t; LIMBS];
 pub(super) const LIMBS: usize = 10;
 pub(super) const BITS: usize = 26;
 pub(super) const LIMB: u32 = (1 << BITS) - 1;
-
-/// The lanes' bits in a mask of four.
-const LANES: [u32; 4] = [1, 2, 4, 8];
 
 /// Limbs of 26 bits from those of 52.
 const fn split(limbs: [u64; 5]) -> [u32; LIMBS] {
@@ -56,14 +53,11 @@ const fn minuend(factor: u64, bits: usize) -> [u32; LIMBS] {
 }
 
 impl Vector {
-    /// The same integer in all lanes.
     #[target_feature(enable = "neon")]
     #[inline]
-    fn same(limbs: [u32; LIMBS]) -> Self {
-        let mut half = [vdupq_n_u32(0); LIMBS];
-        for (lanes, limb) in half.iter_mut().zip(limbs) {
-            *lanes = vdupq_n_u32(limb);
-        }
+    pub(super) fn same(limbs: [u64; 5]) -> Self {
+        let limbs = split(limbs);
+        let half = std::array::from_fn(|i| vdupq_n_u32(limbs[i]));
         Self([half; 2])
     }
 
@@ -100,22 +94,6 @@ impl Vector {
             }
         }
         self
-    }
-
-    #[target_feature(enable = "neon")]
-    #[inline]
-    pub(super) fn one() -> Self {
-        Self::same(const { split(ONE) })
-    }
-
-    #[target_feature(enable = "neon")]
-    pub(super) fn of_integers(integers: &Self) -> Self {
-        integers.multiply(&Self::same(const { split(R_SQUARED) }))
-    }
-
-    #[target_feature(enable = "neon")]
-    pub(super) fn in_portable_form(&self) -> Self {
-        self.multiply(&Self::same(const { split(TO_PORTABLE) }))
     }
 
     /// The product, of limbs below 2^30.
@@ -182,25 +160,14 @@ impl Vector {
     #[target_feature(enable = "neon")]
     pub(super) fn zeros(&self) -> Mask {
         // The product with the integer 1 is at most p: it is zero, or p, for zero.
-        let reduced = self.multiply(&Self::same([1, 0, 0, 0, 0, 0, 0, 0, 0, 0]));
-        let prime = const { split(PRIME) };
-        let masks = reduced.0.map(|half| {
-            let zero = vdupq_n_u32(0);
-            let (mut any, mut other) = (zero, zero);
-            for (limb, prime) in half.iter().zip(prime) {
-                any = vorrq_u32(any, *limb);
-                other = vorrq_u32(other, veorq_u32(*limb, vdupq_n_u32(prime)));
-            }
-            let equal = vorrq_u32(vceqq_u32(any, zero), vceqq_u32(other, zero));
-            vaddvq_u32(vandq_u32(equal, words(LANES))) as Mask
-        });
-        masks[0] | masks[1] << 4
+        let reduced = self.multiply(&Self::same([1, 0, 0, 0, 0])).elements_by_lane();
+        (0..8).fold(0, |mask, lane| mask | Mask::from(reduced[lane].is_zero()) << lane)
     }
 
     #[target_feature(enable = "neon")]
     #[inline]
     pub(super) fn blend(&self, other: &Self, mask: Mask) -> Self {
-        let lanes = words(LANES);
+        let lanes = words([1, 2, 4, 8]);
         let masks = [mask, mask >> 4].map(|mask| vtstq_u32(vdupq_n_u32(mask.into()), lanes));
         self.by_limb(|half, i| vbslq_u32(masks[half], other.0[half][i], self.0[half][i]))
     }
@@ -209,7 +176,7 @@ impl Vector {
     #[target_feature(enable = "neon")]
     #[inline]
     pub(super) fn negate_where(&self, mask: Mask) -> Self {
-        let negative = Self::same([0; LIMBS]).less(self, const { minuend(2, 27) });
+        let negative = Self::same([0; 5]).less(self, const { minuend(2, 27) });
         self.blend(&negative, mask).carried()
     }
 }

@@ -25,7 +25,7 @@ pub(crate) const LIMB: u64 = (1 << LIMB_BITS) - 1;
 pub(crate) const PRIME: [u64; 5] =
     [0x000f_ffff_ffff_ffff, 0x0000_0fff_ffff_ffff, 0, 0x0000_0010_0000_0000, 0xffff_ffff_0000];
 /// 2^520 modulo p.
-pub(crate) const R_SQUARED: [u64; 5] = [
+const R_SQUARED: [u64; 5] = [
     0x0000_0000_0000_0300,
     0x000f_ffff_fff0_0000,
     0x000f_fffe_ffff_fffb,
@@ -33,7 +33,7 @@ pub(crate) const R_SQUARED: [u64; 5] = [
     0x0000_0000_04ff_ffff,
 ];
 /// 2^256 modulo p: a product with it leads to Montgomery's form for limbs of 64 bits.
-pub(crate) const TO_PORTABLE: [u64; 5] = [
+const TO_PORTABLE: [u64; 5] = [
     0x0000_0000_0000_0001,
     0x000f_f000_0000_0000,
     0x000f_ffff_ffff_ffff,
@@ -41,7 +41,7 @@ pub(crate) const TO_PORTABLE: [u64; 5] = [
     0x0000_0000_0000_ffff,
 ];
 /// 2^260 modulo p.
-pub(crate) const ONE: [u64; 5] = [
+const ONE: [u64; 5] = [
     0x0000_0000_0000_0010,
     0x000f_0000_0000_0000,
     0x000f_ffff_ffff_ffff,
@@ -68,12 +68,23 @@ pub(crate) const fn multiple(factor: u64) -> [u64; 5] {
 ///
 /// Only code of a backend that has found the processor's instructions may call it.
 pub(crate) trait Vector: Copy {
+    /// The same integer in all lanes.
+    fn same(limbs: [u64; 5]) -> Self;
     /// One, below p.
-    fn one() -> Self;
+    #[inline(always)]
+    fn one() -> Self {
+        Self::same(ONE)
+    }
     /// Of integers below 16 p the residues, below 2 p.
-    fn of_integers(integers: &Self) -> Self;
+    #[inline(always)]
+    fn of_integers(integers: &Self) -> Self {
+        integers.multiply(&Self::same(R_SQUARED))
+    }
     /// Montgomery's form for limbs of 64 bits, below 2 p; of elements below 16 p.
-    fn in_portable_form(&self) -> Self;
+    #[inline(always)]
+    fn in_portable_form(&self) -> Self {
+        self.multiply(&Self::same(TO_PORTABLE))
+    }
     /// The product, for a below A p and b below B p: below (A B / 16 + 1) p.
     fn multiply(&self, other: &Self) -> Self;
     /// The square, for a below A p: below (A A / 16 + 1) p.
@@ -125,9 +136,7 @@ macro_rules! vector {
     };
     ($vector:ty) => {
         $crate::wide::vector! { $vector;
-            one[]() -> Self;
-            of_integers[](integers: &Self) -> Self;
-            in_portable_form[self]() -> Self;
+            same[](limbs: [u64; 5]) -> Self;
             multiply[self](other: &Self) -> Self;
             square[self]() -> Self;
             add[self](other: &Self) -> Self;
