@@ -2,11 +2,8 @@
 //! in processor time of one thread. All are measured in turns, round after round, and a ratio is the
 //! median of the rounds' ratios to AWS-LC's, so that a machine that changes its pace changes little.
 
-mod crypto_mb;
-
 use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED, ParsedPublicKey};
-use crypto_mb::{CryptoMb, Job, Point};
 use p256::ecdsa::SigningKey;
 use p256::ecdsa::signature::Signer;
 use trackbed_verifier::engine::thread_cpu_nanos;
@@ -52,10 +49,8 @@ fn main() {
     let read =
         |openssl: &OpenSsl| sec1.iter().map(|key| openssl.key(key).expect("a key")).collect();
     let openssl_keys: Vec<OpenSslKey> = openssl.as_ref().map(read).unwrap_or_default();
-    let crypto_mb = CryptoMb::open();
     let mut subjects = Vec::new();
     add_others(&mut subjects, &signed, &sec1, &openssl_keys);
-    add_crypto_mb(&mut subjects, &signed, &sec1, crypto_mb.as_ref());
     for (path, tables) in &tables {
         for size in BATCHES {
             let with = |signed: &Signed| Key::Table(&tables[signed.key]);
@@ -107,32 +102,6 @@ fn add_others<'a>(
     subjects.push(Subject::new("OpenSSL, key parsed once", signed.len(), move || {
         for signed in signed {
             assert!(contexts[signed.key].verify(&hash(&signed.message), &signed.der));
-        }
-    }));
-}
-
-fn add_crypto_mb<'a>(
-    subjects: &mut Vec<Subject<'a>>,
-    signed: &'a [Signed],
-    sec1: &'a [Vec<u8>],
-    crypto_mb: Option<&'a CryptoMb>,
-) {
-    let Some(crypto_mb) = crypto_mb else { return };
-    let points: Vec<Point> = sec1.iter().map(|key| Point::from_sec1(key)).collect();
-    let verify = move |signed: &[Signed]| {
-        let digests: Vec<Digest> = signed.iter().map(|signed| hash(&signed.message)).collect();
-        let job = |lane: usize| {
-            let Signed { key, signature, .. } = &signed[lane];
-            let (key, digest) = (&points[*key], &digests[lane].0);
-            Job { r: &signature.r, s: &signature.s, digest, key }
-        };
-        crypto_mb.verify(&std::array::from_fn(job))
-    };
-    assert!(signed.len().is_multiple_of(CryptoMb::LANES));
-    let name = "crypto_mb, 8 at a time";
-    subjects.push(Subject::new(name, signed.len(), move || {
-        for signed in signed.chunks(CryptoMb::LANES) {
-            assert!(verify(signed));
         }
     }));
 }
