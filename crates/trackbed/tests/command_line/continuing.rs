@@ -65,7 +65,7 @@ fn a_last_line_that_was_cut_off_is_run_again() {
     let text = scratch.read("out/runs.jsonl");
     scratch.write("out/runs.jsonl", &text[..text.len() - 20]);
     let ended = continued_as_if_nothing_had_happened(&scratch, 4);
-    assert!(ended.stderr.contains("3 of 4 runs already exist"), "{}", ended.stderr);
+    ended.says(0, &["3 of 4 runs already exist"]);
     assert_eq!(lines(&scratch), 4);
 }
 
@@ -154,8 +154,7 @@ fn a_campaign_goes_on_until_it_is_precise_enough() {
     scratch.succeed(&format!("replay out 1 {}", n - 1.0));
 
     let short = run("mean completion_ms 0.5%", "--runs-max 40 --out short");
-    assert_eq!(short.status, 1, "{}", short.stdout);
-    assert!(short.stderr.contains("not reached by cell 1"), "{}", short.stderr);
+    short.says(1, &["not reached by cell 1"]);
     let stderr = run("completion < 9 s decided", "--out need").stderr;
     assert!(
         stderr.contains("30 runs per cell: mean completion < 9000 ms met by 2 of 2"),

@@ -54,13 +54,12 @@ fn a_table_is_shown_as_ranges_and_as_a_picture() {
     scratch.succeed("handover build --rides 5 --set length=6km -o table.geojson");
     let shown = scratch.succeed("handover show table.geojson --svg table.svg");
     let text = &shown.stdout;
-    for part in [
+    let parts = [
         "track of 6.0 km; 5 rides forward, 5 backward; margin 10 m",
         "operator  direction  from km",
         "ranges of B cover",
-    ] {
-        assert!(text.contains(part), "no \"{part}\" in:\n{text}");
-    }
+    ];
+    has(text, &parts);
     let picture = scratch.read("table.svg");
     assert!(picture.starts_with("<svg ") && picture.contains(">power (dBm)<"), "{picture}");
     let one = scratch.succeed("handover show table.geojson --operator B").stdout;

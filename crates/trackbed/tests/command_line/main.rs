@@ -56,7 +56,7 @@ use std::time::Duration;
 use std::{fs, thread};
 
 use serde_json::{Value, json};
-use support::{Ended, Scratch};
+use support::{Ended, Scratch, has};
 
 /// A scenario of two messages over a clean link: 3 round trips of 10 ms.
 const SCENARIO: &str = include_str!("../data/scenarios/two-messages.toml");

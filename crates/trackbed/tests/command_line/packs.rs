@@ -56,9 +56,8 @@ fn the_runs_for_a_difference_and_the_methods_are_those_of_the_scenario() {
     let methods = scratch.succeed("report out --methods").stdout;
     let about = scratch.json("out/about.json");
     let build = format!("Trackbed 0.2.0, build {}", about["build"].as_str().unwrap());
-    for part in ["with up to 6 runs each; 0 runs failed", "root seed 8", "virtual time", &build] {
-        assert!(methods.contains(part), "no \"{part}\" in {methods}");
-    }
+    let runs = "with up to 6 runs each; 0 runs failed";
+    has(&methods, &[runs, "root seed 8", "virtual time", &build]);
     assert!(scratch.read("out/report.html").contains(&methods.trim_end().replace('"', "&quot;")));
 }
 

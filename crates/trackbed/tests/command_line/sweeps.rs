@@ -65,15 +65,13 @@ fn rows_of_groups_are_divided_continued_and_repeated_like_others() {
     let kept = lines.lines().filter(|line| !line.starts_with("{\"cell\":2,\"run\":0"));
     let kept: Vec<&str> = kept.filter(|line| !line.contains("\"run\":2")).collect();
     scratch.write("big/runs.jsonl", &(kept.join("\n") + "\n"));
-    let again = scratch.succeed(&format!("{groups} --out big"));
-    assert!(again.stderr.contains("5 of 9 runs already exist"), "{}", again.stderr);
+    scratch.trackbed(&format!("{groups} --out big")).says(0, &["5 of 9 runs already exist"]);
     scratch.same("big", "whole", &FILES);
     scratch.succeed("replay big 1 2");
     // Only the warnings go on.
     let more = groups.replace("--runs 3", "--runs 6 --runs-max 8");
     scratch.trackbed(&format!("{more} --out open --until 'rtt_ms 0.001%'"));
-    let repeated = scratch.succeed("verify-results open --sample 30");
-    assert!(repeated.stdout.contains("22 of 22 runs repeated"), "{}", repeated.stdout);
+    scratch.trackbed("verify-results open --sample 30").prints(0, &["22 of 22 runs repeated"]);
 }
 
 #[test]
@@ -182,8 +180,7 @@ fn results_that_were_changed_are_found_out() {
     assert_eq!(found["different"], serde_json::json!([[0, 0]]));
     assert_eq!(found["summary"], false, "the mean is another");
     assert_ne!(found["digest"], other["digest"]);
-    let ended = scratch.trackbed("verify-results two");
-    assert!(ended.stdout.contains("trackbed replay two 0 0"), "{}", ended.stdout);
+    scratch.trackbed("verify-results two").prints(1, &["trackbed replay two 0 0"]);
 
     let document = scratch.read("one/run.json");
     scratch.write("one/run.json", &document.replacen("\"p50\": 3", "\"p50\": 2", 1));

@@ -146,9 +146,13 @@ impl Ended {
     pub fn says(&self, status: i32, parts: &[&str]) {
         assert_eq!(self.status, status, "{}{}", self.stdout, self.stderr);
         assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
-        for part in parts {
-            assert!(self.stderr.contains(part), "no \"{part}\" in:\n{}", self.stderr);
-        }
+        has(&self.stderr, parts);
+    }
+
+    /// Asserts that it ended with this status, and that its output has all of these parts.
+    pub fn prints(&self, status: i32, parts: &[&str]) {
+        self.says(status, &[]);
+        has(&self.stdout, parts);
     }
 
     pub fn json(&self) -> Value {
@@ -157,6 +161,13 @@ impl Ended {
 
     pub fn cells(&self) -> Vec<Value> {
         self.json()["cells"].as_array().unwrap().clone()
+    }
+}
+
+/// Asserts that a text has all of these parts.
+pub fn has(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "no \"{part}\" in:\n{text}");
     }
 }
 
