@@ -130,15 +130,9 @@ impl Connection for Http1Connection {
         })
     }
 
-    fn is_open(&self) -> bool {
-        self.open.is_open()
-    }
-
-    fn security(&self) -> Option<Security> {
-        self.open.stream.security()
-    }
-
-    fn transport(&self) -> TransportStats {
-        self.open.stream.stats()
+    answers! {
+        is_open -> bool: open.is_open;
+        security -> Option<Security>: open.stream.security;
+        transport -> TransportStats: open.stream.stats;
     }
 }

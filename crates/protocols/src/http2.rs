@@ -158,11 +158,8 @@ impl Connection for Http2Connection {
         self.open.is_open() && sender.as_ref().is_some_and(|sender| !sender.is_closed())
     }
 
-    fn security(&self) -> Option<Security> {
-        self.open.stream.security()
-    }
-
-    fn transport(&self) -> TransportStats {
-        self.open.stream.stats()
+    answers! {
+        security -> Option<Security>: open.stream.security;
+        transport -> TransportStats: open.stream.stats;
     }
 }

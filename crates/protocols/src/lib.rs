@@ -20,6 +20,15 @@
 //! - Seeding BBR version 3, see [`Congestion::repeatable`].
 #![forbid(unsafe_code)]
 
+/// Methods of a connection that pass the call on to a part of it.
+macro_rules! answers {
+    ($($name:ident -> $Answer:ty: $($part:ident).+;)+) => {
+        $(fn $name(&self) -> $Answer {
+            self.$($part).+()
+        })+
+    };
+}
+
 mod alarm;
 pub mod certificates;
 mod coap;

@@ -150,16 +150,10 @@ impl Connection for Http3Connection {
         self.quic.connection.close_reason().is_none() && !self.sender.is_closing()
     }
 
-    fn follows_its_host(&self) -> bool {
-        self.quic.can_migrate()
-    }
-
-    fn security(&self) -> Option<Security> {
-        self.quic.security()
-    }
-
-    fn transport(&self) -> TransportStats {
-        self.quic.stats()
+    answers! {
+        follows_its_host -> bool: quic.can_migrate;
+        security -> Option<Security>: quic.security;
+        transport -> TransportStats: quic.stats;
     }
 }
 

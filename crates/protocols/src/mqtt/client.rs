@@ -125,12 +125,9 @@ impl Connection for MqttConnection {
         self.user.0.over().is_none() && self.open.is_open()
     }
 
-    fn security(&self) -> Option<Security> {
-        self.open.stream.security()
-    }
-
-    fn transport(&self) -> TransportStats {
-        self.open.stream.stats()
+    answers! {
+        security -> Option<Security>: open.stream.security;
+        transport -> TransportStats: open.stream.stats;
     }
 }
 
