@@ -26,9 +26,9 @@ fn plan(text: &str) -> Plan {
 }
 
 #[track_caller]
-fn mistake(text: &str) -> String {
-    match plan_with(text, &[]) {
-        Ok(_) => panic!("nothing wrong with\n{text}"),
+fn mistake(text: &str, settings: &[&str]) -> String {
+    match plan_with(text, settings) {
+        Ok(_) => panic!("nothing wrong with {settings:?} and\n{text}"),
         Err(error) => error.to_string(),
     }
 }
@@ -36,13 +36,8 @@ fn mistake(text: &str) -> String {
 /// Expects an error that contains all of these words.
 #[track_caller]
 fn expect_words(text: &str, settings: &[&str], words: &[&str]) {
-    match plan_with(text, settings) {
-        Ok(_) => panic!("nothing wrong with {settings:?} and\n{text}"),
-        Err(error) => {
-            let error = error.to_string();
-            words.iter().for_each(|word| assert!(error.contains(word), "no {word:?} in:\n{error}"));
-        }
-    }
+    let error = mistake(text, settings);
+    words.iter().for_each(|word| assert!(error.contains(word), "no {word:?} in:\n{error}"));
 }
 
 /// The factors of every cell, a line each.
