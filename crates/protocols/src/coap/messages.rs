@@ -62,15 +62,20 @@ impl Messages {
             }
         };
         let mut rng = Seed::of_run(root, 0).stream("coap");
-        Ok(Messages {
-            next_id: rng.next_u64() as u16,
+        let next_id = rng.next_u64() as u16;
+        Ok(Messages::numbered_from(next_id, rng))
+    }
+
+    fn numbered_from(next_id: u16, rng: Rng) -> Messages {
+        Messages {
+            next_id,
             rng,
             pending: BTreeMap::new(),
             recent: Recent::default(),
             outgoing: VecDeque::new(),
             refused: 0,
             stats: TransportStats::default(),
-        })
+        }
     }
 
     /// A number for tokens (RFC 7252 section 5.3.1): unpredictable, unless the run has a seed.

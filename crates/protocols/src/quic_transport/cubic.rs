@@ -25,7 +25,7 @@ pub(super) struct Cubic {
     before: Option<State>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct State {
     window: u64,
     ssthresh: u64,
@@ -54,15 +54,7 @@ struct Epoch {
 impl Cubic {
     pub(super) fn new(tuning: &Tuning, mtu: u16) -> Cubic {
         let initial_window = tuning.initial_window(mtu);
-        let state = State {
-            window: initial_window,
-            ssthresh: u64::MAX,
-            recovery_start: None,
-            epoch: None,
-            w_max: 0.0,
-            cwnd_prior: 0.0,
-            credit: 0,
-        };
+        let state = State { window: initial_window, ssthresh: u64::MAX, ..State::default() };
         Cubic {
             datagram: mtu.into(),
             initial_window,

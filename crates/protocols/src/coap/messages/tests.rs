@@ -2,15 +2,7 @@ use super::codes::{CONTENT, GET};
 use super::*;
 
 fn messages() -> Messages {
-    Messages {
-        rng: Seed::of_run(1, 0).stream("test"),
-        next_id: 0xffff,
-        pending: BTreeMap::new(),
-        recent: Recent::default(),
-        outgoing: VecDeque::new(),
-        refused: 0,
-        stats: TransportStats::default(),
-    }
+    Messages::numbered_from(0xffff, Seed::of_run(1, 0).stream("test"))
 }
 
 fn packet(code: u8, token: &[u8]) -> Packet {
