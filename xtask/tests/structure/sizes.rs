@@ -12,9 +12,9 @@ use crate::{crates, root};
 /// 1,500, and by 5,700 what makes answers hold: one policy of significance, rankings that workloads
 /// declare, figures for papers, packs, methods, and results of tests; by 1,500 files as people have them, limits for
 /// strangers, and QUIC's recovery; by 4,600 the search of lost packets, today's handshakes, and the stacks and
-/// suites of others as judges; by 1,300 groups of clients and media that they share; and by 80 vectors of
+/// suites of others as judges; by 1,300 groups of clients and media that they share; and by 100 vectors of
 /// NEON.
-const LINES_MAX: usize = 219_980;
+const LINES_MAX: usize = 220_000;
 
 /// All Rust in `third_party`.
 const VENDORED_LINES_MAX: usize = 74_000;

@@ -9,9 +9,8 @@ use trackbed_tests::random::Dice;
 
 use super::ground::{Setup, engine_address, kernel_address};
 use super::host::Deed;
-use crate::app::End;
+use crate::app::{End, Pace, Script};
 use crate::random::{ENGINE_KEEP_ALIVE, KEEP_ALIVE};
-use crate::tcp::case::script;
 use crate::*;
 
 #[derive(Debug)]
@@ -175,5 +174,27 @@ fn engine(dice: &mut Dice) -> MultipathConfig {
     }
 }
 
+fn script(dice: &mut Dice, budget: u64) -> Script {
+    let send = match dice.below(6) {
+        0 => 0,
+        1 => dice.below(5_000),
+        _ => dice.below(budget + 1),
+    };
+    let mut script = Script::sending(send);
+    if dice.one_in(5) {
+        let block = dice.between(50, 5_000) as usize;
+        script.write = Pace { block, pause: dice.millis(0, 10) };
+        script.send = script.send.min(block as u64 * 200);
+    }
+    if dice.one_in(5) {
+        let block = dice.between(5_000, 30_000) as usize;
+        script.read = Pace { block, pause: dice.millis(1, 3) };
+    }
+    if dice.one_in(5) {
+        script.stall = Some((dice.below(budget + 1), dice.millis(100, 1_500)));
+    }
+    script
+}
+
 /// Another series is another set of cases.
-const SERIES: u64 = 2;
+const SERIES: u64 = 1;

@@ -187,7 +187,7 @@ fn kernel(dice: &mut Dice, ipv6: bool) -> KernelSide {
     KernelSide { mtu: mtu(dice, ipv6), settings, options, ..KernelSide::default() }
 }
 
-pub fn script(dice: &mut Dice, budget: u64) -> Script {
+fn script(dice: &mut Dice, budget: u64) -> Script {
     let mut script = Script::sending(size(dice, budget));
     if dice.one_in(4) {
         // Small writes, for Nagle's algorithm and the ends of bursts.

@@ -1,7 +1,7 @@
 //! The engine against the kernel's TCP, on the wire: what both sides send is also checked against
 //! the RFCs.
 
-pub mod case;
+mod case;
 mod directed;
 mod ground;
 mod host;
