@@ -99,7 +99,7 @@ pub fn spare_results(path: &Path) -> anyhow::Result<()> {
         bail!("{address}: cannot write this file to an object store; give a local path with --out");
     }
     if trackbed_archive::is_part(path) {
-        bail!("{} is part of a run directory; give another path with --out", path.display())
+        bail!("{} is part of a run directory; give another path", path.display())
     }
     Ok(())
 }
@@ -145,7 +145,7 @@ pub fn write_with_origin(path: &Path, text: &str, origin: &str) -> anyhow::Resul
 
 /// The message for a path that cannot be written.
 pub fn no_place(path: &Path) -> String {
-    format!("cannot write {}; give another path with --out", path.display())
+    format!("cannot write {}; give another path", path.display())
 }
 
 /// The command line of this process, quoted for a shell.

@@ -119,7 +119,7 @@ fn a_table_that_cannot_be_made_costs_no_file() {
     scratch.succeed("export good --out table.csv");
     assert!(scratch.read("table.csv") == scratch.read("good/samples.csv"));
     assert_eq!(fs::read_dir(scratch.folder()).unwrap().count(), 3, "nothing is left beside it");
-    scratch.refuse("export good --out good", &["cannot write good", "another path with --out"]);
+    scratch.refuse("export good --out good", &["cannot write good", "give another path"]);
 }
 
 /// The versions of this build.
