@@ -96,7 +96,7 @@ pub fn is_url(out: &str) -> bool {
 /// If `path` is a file of a run directory, or a URL.
 pub fn spare_results(path: &Path) -> anyhow::Result<()> {
     if let Some(address) = path.to_str().filter(|path| is_url(path)) {
-        bail!("{address}: cannot write this file to an object store; give a local path with --out");
+        bail!("{address}: cannot write this file to an object store; give a local path");
     }
     if trackbed_archive::is_part(path) {
         bail!("{} is part of a run directory; give another path", path.display())
