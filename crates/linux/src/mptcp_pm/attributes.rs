@@ -55,22 +55,14 @@ impl<'a> Attributes<'a> {
     }
 }
 
-pub(crate) fn number_u8(kind: u16, value: u8) -> DefaultNla {
-    DefaultNla::new(kind, vec![value])
-}
-
-pub(crate) fn number_u16(kind: u16, value: u16) -> DefaultNla {
-    DefaultNla::new(kind, value.to_ne_bytes().to_vec())
-}
-
-pub(crate) fn number_u32(kind: u16, value: u32) -> DefaultNla {
-    DefaultNla::new(kind, value.to_ne_bytes().to_vec())
+pub(crate) fn number<const N: usize>(kind: u16, bytes: [u8; N]) -> DefaultNla {
+    DefaultNla::new(kind, bytes.to_vec())
 }
 
 pub(crate) fn address(v4: u16, v6: u16, address: IpAddr) -> DefaultNla {
     match address {
-        IpAddr::V4(address) => DefaultNla::new(v4, address.octets().to_vec()),
-        IpAddr::V6(address) => DefaultNla::new(v6, address.octets().to_vec()),
+        IpAddr::V4(address) => number(v4, address.octets()),
+        IpAddr::V6(address) => number(v6, address.octets()),
     }
 }
 
@@ -114,7 +106,8 @@ mod tests {
 
     #[test]
     fn attributes_are_found_again_and_garbage_is_absent() {
-        let inner = [number_u8(2, 7), number_u16(5, 80), address(3, 4, [10, 0, 0, 1].into())];
+        let port = number(5, 80_u16.to_ne_bytes());
+        let inner = [number(2, [7]), port, address(3, 4, [10, 0, 0, 1].into())];
         let mut bytes = vec![0; nest(1, &inner).buffer_len()];
         nest(1, &inner).emit(&mut bytes);
         let read = Attributes::new(&bytes).nested(1).unwrap();

@@ -7,9 +7,7 @@ use std::num::NonZeroU32;
 use bitflags::bitflags;
 use netlink_packet_core::DefaultNla;
 
-use crate::mptcp_pm::attributes::{
-    Attributes, addr, address, nest, number_u8, number_u16, number_u32, pm,
-};
+use crate::mptcp_pm::attributes::{Attributes, addr, address, nest, number, pm};
 
 /// A local address for subflows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,15 +33,16 @@ impl Endpoint {
     pub(crate) fn emit(&self) -> DefaultNla {
         let family = if self.address.is_ipv4() { AF_INET } else { AF_INET6 };
         let mut inner = vec![
-            number_u16(addr::FAMILY, family),
+            number(addr::FAMILY, family.to_ne_bytes()),
             address(addr::V4, addr::V6, self.address),
-            number_u32(addr::FLAGS, self.flags.bits()),
+            number(addr::FLAGS, self.flags.bits().to_ne_bytes()),
         ];
         if self.id != 0 {
-            inner.push(number_u8(addr::ID, self.id));
+            inner.push(number(addr::ID, [self.id]));
         }
-        inner.extend(self.port.map(|port| number_u16(addr::PORT, port)));
-        inner.extend(self.interface.map(|index| number_u32(addr::INTERFACE, index.get())));
+        inner.extend(self.port.map(|port| number(addr::PORT, port.to_ne_bytes())));
+        let interface = self.interface.map(|index| index.get().to_ne_bytes());
+        inner.extend(interface.map(|index| number(addr::INTERFACE, index)));
         nest(pm::ADDRESS, &inner)
     }
 

@@ -5,7 +5,7 @@ use std::io;
 
 use netlink_packet_core::{DefaultNla, NLM_F_ACK, NLM_F_DUMP};
 
-use crate::mptcp_pm::attributes::{addr, nest, number_u8, number_u32, pm};
+use crate::mptcp_pm::attributes::{addr, nest, number, pm};
 use crate::mptcp_pm::endpoint::{Endpoint, EndpointFlags, Limits};
 use crate::mptcp_pm::error::PathManagerError;
 use crate::mptcp_pm::request::{Message, Requests};
@@ -60,7 +60,7 @@ impl PathManager {
     /// If there is no endpoint with this number, or the kernel refuses.
     pub fn remove_endpoint(&mut self, id: u8) -> Result<(), PathManagerError> {
         let what = || format!("remove the MPTCP endpoint {id}");
-        self.change(DEL_ADDR, &[nest(pm::ADDRESS, &[number_u8(addr::ID, id)])], what)
+        self.change(DEL_ADDR, &[nest(pm::ADDRESS, &[number(addr::ID, [id])])], what)
     }
 
     /// The limits of subflows and announced addresses per connection.
@@ -86,8 +86,8 @@ impl PathManager {
     /// If a limit exceeds 8, or the kernel refuses.
     pub fn set_limits(&mut self, limits: Limits) -> Result<(), PathManagerError> {
         let attributes = [
-            number_u32(pm::SUBFLOWS, limits.subflows),
-            number_u32(pm::ADD_ADDRESSES_ACCEPTED, limits.add_addresses_accepted),
+            number(pm::SUBFLOWS, limits.subflows.to_ne_bytes()),
+            number(pm::ADD_ADDRESSES_ACCEPTED, limits.add_addresses_accepted.to_ne_bytes()),
         ];
         self.change(SET_LIMITS, &attributes, || "set the limits of MPTCP".to_owned())
     }
@@ -106,7 +106,7 @@ impl PathManager {
         let kept = now.map_or(EndpointFlags::default(), |endpoint| endpoint.flags);
         let flag = EndpointFlags::BACKUP;
         let flags = if backup { kept | flag } else { kept - flag };
-        let endpoint = [number_u8(addr::ID, id), number_u32(addr::FLAGS, flags.bits())];
+        let endpoint = [number(addr::ID, [id]), number(addr::FLAGS, flags.bits().to_ne_bytes())];
         self.change(SET_FLAGS, &[nest(pm::ADDRESS, &endpoint)], what)
     }
 
