@@ -168,10 +168,9 @@ values! {
         |value, out| { write_data(value.0, out)?; write_data(value.1, out)? };
 }
 
-/// What holds the values of a property: a `Vec` where it may be repeated.
+/// What takes the values of a property: a `Vec` where it may be repeated.
 trait Slot<'a> {
     fn read(&mut self, reader: &mut Reader<'a>) -> Result<()>;
-    fn write(&self, id: u8, out: &mut Vec<u8>) -> Result<()>;
 }
 
 impl<'a, T: Value<'a>> Slot<'a> for Option<T> {
@@ -181,13 +180,6 @@ impl<'a, T: Value<'a>> Slot<'a> for Option<T> {
             Some(_) => Err(MISPLACED),
         }
     }
-
-    fn write(&self, id: u8, out: &mut Vec<u8>) -> Result<()> {
-        self.iter().try_for_each(|value| {
-            out.push(id);
-            value.write(out)
-        })
-    }
 }
 
 impl<'a, T: Value<'a>> Slot<'a> for Vec<T> {
@@ -195,13 +187,14 @@ impl<'a, T: Value<'a>> Slot<'a> for Vec<T> {
         self.push(T::read(reader)?);
         Ok(())
     }
+}
 
-    fn write(&self, id: u8, out: &mut Vec<u8>) -> Result<()> {
-        self.iter().try_for_each(|value| {
-            out.push(id);
-            value.write(out)
-        })
-    }
+/// Writes each of these values of the property `id`.
+fn write_all<'a>(id: u8, values: &[impl Value<'a>], out: &mut Vec<u8>) -> Result<()> {
+    values.iter().try_for_each(|value| {
+        out.push(id);
+        value.write(out)
+    })
 }
 
 macro_rules! property_block {
@@ -226,7 +219,7 @@ macro_rules! property_block {
                     return Ok(());
                 }
                 write_behind_length(out, |out| {
-                    $(self.$name.write($id, out)?;)*
+                    $(write_all($id, self.$name.as_slice(), out)?;)*
                     Ok(())
                 })
             }
