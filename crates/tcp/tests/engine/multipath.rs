@@ -10,10 +10,8 @@ fn second_path() -> MultipathConfig {
 #[test]
 fn one_path_carries_both_directions_to_their_ends() {
     let mut world = World::new(1, Default::default(), vec![Lane::new(10, 5)]);
-    (world.hosts[0].to_write, world.hosts[1].to_write) = (300_000, 500_000);
-    world.open();
-    world.run_until(seconds(30));
-    assert!(world.is_complete());
+    world.begin([300_000, 500_000], Time::ZERO);
+    world.finish(seconds(30));
     for host in &mut world.hosts {
         let connection = host.connection();
         assert!(connection.is_multipath() && connection.error().is_none());
@@ -31,14 +29,11 @@ fn an_announced_address_is_joined() {
     };
     let lanes = vec![Lane::new(25, 20), Lane::new(25, 30)];
     let mut world = World::new(3, [MultipathConfig::default(), signal], lanes);
-    (world.hosts[0].to_write, world.hosts[1].to_write) = (300_000, 500_000);
-    world.open();
-    world.run_until(seconds(1));
+    world.begin([300_000, 500_000], seconds(1));
     let remotes: Vec<_> =
         world.hosts[0].connection().paths().map(|path| path.remote.ip()).collect();
     assert_eq!(remotes, [server_ip(0), server_ip(1)]);
-    world.run_until(seconds(20));
-    assert!(world.is_complete());
+    world.finish(seconds(20));
 }
 
 /// Everything that went over the paths of a lossy transfer.
@@ -47,10 +42,8 @@ fn capture(seed: u64) -> Vec<(Time, Packet)> {
     let config = || MultipathConfig { opportunistic: true, ..second_path() };
     let mut world = World::new(seed, [config(), config()], vec![lane(10), lane(40)]);
     world.capture = Some(Vec::new());
-    (world.hosts[0].to_write, world.hosts[1].to_write) = (200_000, 600_000);
-    world.open();
-    world.run_until(seconds(60));
-    assert!(world.is_complete());
+    world.begin([200_000, 600_000], Time::ZERO);
+    world.finish(seconds(60));
     world.capture.take().expect("it was asked for")
 }
 
@@ -61,62 +54,59 @@ fn the_same_seed_gives_the_same_packets_and_another_others() {
     assert_ne!(once, capture(6));
 }
 
+/// The client loses an address.
+fn lose_address(world: &mut World, number: usize) {
+    let now = world.now;
+    world.hosts[0].connection().remove_address(now, client_ip(number));
+    world.work(0);
+}
+
+/// The client gains an address.
+fn gain_address(world: &mut World, number: usize) {
+    let now = world.now;
+    world.hosts[0].connection().add_address(now, Endpoint::subflow(client_ip(number)));
+    world.work(0);
+}
+
 #[test]
 fn a_lost_path_costs_no_byte_and_is_opened_again() {
     let config = MultipathConfig { rejoin: Some(Duration::from_millis(200)), ..second_path() };
     let lanes = vec![Lane::new(10, 10), Lane::new(10, 20)];
     let mut world = World::new(9, [config, MultipathConfig::default()], lanes);
-    (world.hosts[0].to_write, world.hosts[1].to_write) = (20_000_000, 20_000_000);
-    world.open();
-    world.run_until(seconds(2));
-    let now = world.now;
-    // The host loses its first address, the one that the connection was opened from.
-    world.hosts[0].connection().remove_address(now, client_ip(0));
-    world.work(0);
+    world.begin([20_000_000, 20_000_000], seconds(2));
+    // The one that the connection was opened from.
+    lose_address(&mut world, 0);
     world.run_until(seconds(4));
     let ids = |world: &mut World| -> Vec<u32> {
         world.hosts[0].connection().paths().map(|path| path.id.0).collect()
     };
     assert_eq!(ids(&mut world), [1]);
-    let now = world.now;
-    world.hosts[0].connection().add_address(now, Endpoint::subflow(client_ip(0)));
-    world.work(0);
+    gain_address(&mut world, 0);
     world.run_until(seconds(6));
     assert_eq!(ids(&mut world), [1, 2]);
-    world.run_until(seconds(60));
-    assert!(world.is_complete());
+    world.finish(seconds(60));
 }
 
 #[test]
 fn a_connection_without_a_path_waits_for_one() {
     let lanes = vec![Lane::new(10, 10), Lane::new(10, 20)];
-    let configs = [MultipathConfig::default(), MultipathConfig::default()];
-    let mut world = World::new(10, configs, lanes);
-    world.hosts[1].to_write = 5_000_000;
-    world.open();
-    world.run_until(seconds(1));
-    let now = world.now;
+    let mut world = World::new(10, Default::default(), lanes);
+    world.begin([0, 5_000_000], seconds(1));
     // The removed address does not respond.
-    world.lanes[0].outages.push((now, Time::MAX));
-    world.hosts[0].connection().remove_address(now, client_ip(0));
-    world.work(0);
+    world.lanes[0].outages.push((world.now, Time::MAX));
+    lose_address(&mut world, 0);
     world.run_until(seconds(3));
     assert_eq!(world.hosts[0].connection().paths().count(), 0);
     assert!(world.hosts[0].connection().error().is_none());
-    let now = world.now;
-    world.hosts[0].connection().add_address(now, Endpoint::subflow(client_ip(1)));
-    world.work(0);
-    world.run_until(seconds(60));
-    assert!(world.is_complete());
+    gain_address(&mut world, 1);
+    world.finish(seconds(60));
 }
 
 #[test]
 fn an_abort_reaches_the_peer_on_every_path() {
     let lanes = vec![Lane::new(10, 10), Lane::new(10, 20)];
     let mut world = World::new(11, [second_path(), MultipathConfig::default()], lanes);
-    world.hosts[1].to_write = 50_000_000;
-    world.open();
-    world.run_until(seconds(1));
+    world.begin([0, 50_000_000], seconds(1));
     let now = world.now;
     world.hosts[0].connection().abort(now);
     world.flush(0);

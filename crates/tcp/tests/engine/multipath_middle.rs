@@ -8,17 +8,15 @@ fn world(checksum: bool, paths: usize, middlebox: Middlebox) -> World {
     let config = MultipathConfig { checksum, endpoints, ..MultipathConfig::default() };
     let mut lanes: Vec<Lane> = (0..paths).map(|path| Lane::new(10, 10 + 5 * path as u64)).collect();
     lanes[paths - 1].middlebox = Some(middlebox);
-    let mut world = World::new(7, [config, MultipathConfig::default()], lanes);
-    (world.hosts[0].to_write, world.hosts[1].to_write) = (400_000, 500_000);
-    world
+    World::new(7, [config, MultipathConfig::default()], lanes)
 }
 
 /// The world when all bytes have come, within half a minute.
+#[track_caller]
 fn played(checksum: bool, paths: usize, middlebox: Middlebox) -> World {
     let mut world = world(checksum, paths, middlebox);
-    world.open();
-    world.run_until(seconds(30));
-    assert!(world.is_complete(), "checksum {checksum}, {paths} paths");
+    world.begin([400_000, 500_000], Time::ZERO);
+    world.finish(seconds(30));
     world
 }
 
@@ -159,9 +157,8 @@ fn joined_segments_lose_a_mapping_and_the_data_comes_again() {
         }
     });
     let mut world = world(false, 2, join);
-    world.open();
-    world.run_until(seconds(120));
-    assert!(world.is_complete(), "{} and {}", world.hosts[0].read, world.hosts[1].read);
+    world.begin([400_000, 500_000], Time::ZERO);
+    world.finish(seconds(120));
     let repeated =
         |host: &mut crate::paths::Host| host.connection().multipath_stats().bytes_repeated;
     assert!(world.hosts.iter_mut().map(repeated).sum::<u64>() > 1_000);
@@ -184,11 +181,9 @@ fn rewrite() -> Middlebox {
 #[test]
 fn a_path_that_rewrites_data_is_given_up_for_another() {
     let mut world = world(true, 2, rewrite());
-    world.hosts[1].to_write = 3_000_000;
-    world.open();
-    world.run_until(seconds(60));
+    world.begin([400_000, 3_000_000], Time::ZERO);
     // The track compares every byte.
-    assert!(world.is_complete());
+    world.finish(seconds(60));
     let stats = world.hosts[0].connection().multipath_stats();
     assert!(stats.checksum_failures == 1 && !stats.plain, "{stats:?}");
 }
@@ -196,13 +191,11 @@ fn a_path_that_rewrites_data_is_given_up_for_another() {
 #[test]
 fn the_only_path_that_rewrites_data_becomes_plain_tcp() {
     let mut world = world(true, 1, rewrite());
-    world.hosts[0].to_write = 500_000;
     world.hosts[0].careless = true;
     world.hosts[1].careless = true;
-    world.open();
-    world.run_until(seconds(60));
+    world.begin([500_000, 500_000], Time::ZERO);
     // The modified data arrives, all of it and once.
-    assert!(world.is_complete(), "{} and {}", world.hosts[0].read, world.hosts[1].read);
+    world.finish(seconds(60));
     let stats = world.hosts[0].connection().multipath_stats();
     assert!(stats.checksum_failures == 1 && stats.plain, "{stats:?}");
     assert!(world.hosts[1].connection().multipath_stats().plain);

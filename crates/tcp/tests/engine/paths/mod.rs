@@ -351,6 +351,21 @@ impl World {
         self.flying.insert((arrival, self.sent), (1 - from, packet));
     }
 
+    /// Opens the connection, the hosts writing this many bytes, and runs until `until`.
+    pub fn begin(&mut self, to_write: [u64; 2], until: Time) {
+        [self.hosts[0].to_write, self.hosts[1].to_write] = to_write;
+        self.open();
+        self.run_until(until);
+    }
+
+    /// Runs until `until`, when everything must have arrived.
+    #[track_caller]
+    pub fn finish(&mut self, until: Time) {
+        self.run_until(until);
+        let [client, server] = &self.hosts;
+        assert!(self.is_complete(), "{} and {} bytes read", client.read, server.read);
+    }
+
     /// Both sides read everything that the other wrote, to its end.
     pub fn is_complete(&self) -> bool {
         let [client, server] = &self.hosts;
