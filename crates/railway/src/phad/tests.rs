@@ -11,6 +11,11 @@ fn table(first: &[(f64, f64)], second: &[(f64, f64)]) -> PathRanges {
     PathRanges([ranges(first), ranges(second)].map(|list| [list.clone(), list]).into())
 }
 
+/// A position of this time.
+fn sighting(chainage_m: f64, distance_m: f64, speed_m_s: Option<f64>) -> Sighting {
+    Sighting { chainage_m, distance_m, speed_m_s, age: Duration::ZERO }
+}
+
 /// A ride: positions every 100 ms, decisions every 10 ms.
 struct Drive {
     controller: Controller,
@@ -49,9 +54,7 @@ impl Drive {
             let tenths = self.now.as_nanos() / 10_000_000;
             if self.gps && tenths.is_multiple_of(10) {
                 let speed_m_s = Some(self.speed_m_s.abs());
-                let (chainage_m, age) = (self.chainage_m, Duration::ZERO);
-                let sighting = Sighting { chainage_m, distance_m: 2.0, speed_m_s, age };
-                self.controller.see(self.now, sighting);
+                self.controller.see(self.now, sighting(self.chainage_m, 2.0, speed_m_s));
             }
             for path in 0..2 {
                 let carries = self.flows[path] && !self.controller.is_flagged(path);
@@ -231,15 +234,8 @@ fn what_the_kernel_refuses_is_tried_again() {
     let mut refusals = 3;
     for step in 0..500 {
         let now = drive.now + Duration::from_millis(10 * step);
-        drive.controller.see(
-            now,
-            Sighting {
-                chainage_m: drive.chainage_m + 0.8 * step as f64,
-                distance_m: 0.0,
-                speed_m_s: Some(80.0),
-                age: Duration::ZERO,
-            },
-        );
+        let chainage_m = drive.chainage_m + 0.8 * step as f64;
+        drive.controller.see(now, sighting(chainage_m, 0.0, Some(80.0)));
         drive.controller.advance(now, drive.table.as_ref());
         while let Some(order) = drive.controller.poll_order() {
             orders.push(order.flag);
@@ -281,15 +277,11 @@ fn no_sequence_of_events_breaks_the_promises() {
                 3 => usable[1] = !usable[1],
                 4 => now += Duration::from_secs(4),
                 5 => place += 3_000.0 * (rng.unit() - 0.5),
-                6..30 => drop(controller.see(
-                    now,
-                    Sighting {
-                        chainage_m: place,
-                        distance_m: 210.0 * rng.unit(),
-                        speed_m_s: (rng.unit() < 0.9).then_some(speed.abs()),
-                        age: Duration::ZERO,
-                    },
-                )),
+                6..30 => {
+                    let distance_m = 210.0 * rng.unit();
+                    let speed_m_s = (rng.unit() < 0.9).then_some(speed.abs());
+                    controller.see(now, sighting(place, distance_m, speed_m_s));
+                }
                 _ => {}
             }
             (0..2).for_each(|path| controller.set_usable(path, usable[path]));

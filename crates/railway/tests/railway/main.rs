@@ -7,6 +7,8 @@ mod logs;
 mod radio;
 mod tables;
 
+use std::fmt::Debug;
+
 use trackbed_core::Seed;
 use trackbed_railway::handover::Table;
 use trackbed_railway::motion::{Coordinates, Direction, DriveLog, Track};
@@ -24,9 +26,9 @@ fn rows(table: &'static str) -> impl Iterator<Item = Vec<String>> {
     table.lines().map(move |line| line.split(" | ").map(field).collect())
 }
 
-fn assert_told(error: impl ToString, parts: &[String]) {
+fn assert_told(error: impl ToString, parts: &[impl AsRef<str> + Debug]) {
     let error = error.to_string();
-    assert!(parts.iter().all(|part| error.contains(part)), "{parts:?}: {error}");
+    assert!(parts.iter().all(|part| error.contains(part.as_ref())), "{parts:?}: {error}");
 }
 
 /// Whether a log is read; if so, its positions are valid.
