@@ -111,9 +111,7 @@ impl Pieces {
 
 impl Queue {
     fn wake(&mut self) {
-        if let Some(reader) = self.reader.take() {
-            reader.wake();
-        }
+        self.reader.take().into_iter().for_each(Waker::wake);
     }
 }
 

@@ -75,8 +75,7 @@ mod tests {
     fn every_value_is_one_that_each_of_its_protocols_takes() {
         for preset in presets() {
             for name in preset.protocols {
-                let protocol = crate::find(name).unwrap();
-                let parameters = protocol.parameters();
+                let parameters = crate::find(name).unwrap().parameters();
                 let value =
                     |parameter: &Parameter| Some((parameter.name, preset.value(parameter)?));
                 let given: Vec<_> = parameters.iter().filter_map(value).collect();

@@ -116,8 +116,7 @@ impl Dialer for FramedDialer {
     fn connect(&self, remote: SocketAddr) -> LocalBoxFuture<'_, Result<Rc<dyn Connection>>> {
         Box::pin(async move {
             let stream = self.0.connect(remote).await?;
-            let open = client::FramedConnection::new(&self.0, stream);
-            Ok(Rc::new(open) as Rc<dyn Connection>)
+            Ok(Rc::new(client::FramedConnection::new(&self.0, stream)) as Rc<dyn Connection>)
         })
     }
 }

@@ -151,9 +151,7 @@ impl Asking {
             self.messages.forget(id);
         }
         waiting.answer.get_or_insert(answer);
-        if let Some(waker) = waiting.waker.take() {
-            waker.wake();
-        }
+        waiting.waker.take().into_iter().for_each(Waker::wake);
     }
 
     fn token_of(&self, id: u16) -> Option<u32> {
@@ -172,8 +170,7 @@ impl Asking {
         if !options::response_is_understood(&response) {
             self.messages.reject(&response);
             let reason = "the response has an unknown critical option";
-            let error = Error::malformed(self.protocol, Step::Receive, reason);
-            return self.settle(token, Err(error));
+            return self.settle(token, Err(Error::malformed(self.protocol, Step::Receive, reason)));
         }
         self.messages.take(&response, now);
         if !self.is_confirmable
@@ -199,9 +196,7 @@ impl Asking {
     }
 
     pub(super) fn wake(&mut self) {
-        if let Some(driver) = self.driver.take() {
-            driver.wake();
-        }
+        self.driver.take().into_iter().for_each(Waker::wake);
     }
 
     /// Whether a confirmable request has left and is not answered.
@@ -251,8 +246,7 @@ impl Party for Asking {
             }
             Heard::Rejected(id) => {
                 if let Some(token) = self.token_of(id) {
-                    let error = self.failed("the server rejected the request");
-                    self.settle(token, Err(error));
+                    self.settle(token, Err(self.failed("the server rejected the request")));
                 }
             }
             // A client serves nothing.
@@ -265,8 +259,7 @@ impl Party for Asking {
     fn advance(&mut self, now: Time) {
         for id in self.messages.advance(now) {
             if let Some(token) = self.token_of(id) {
-                let error = self.failed("the server did not acknowledge the request");
-                self.settle(token, Err(error));
+                self.settle(token, Err(self.failed("the server did not acknowledge the request")));
             }
         }
         if !self.is_confirmable {
@@ -292,8 +285,7 @@ impl Party for Asking {
     }
 
     fn lose(&mut self, reason: &std::io::Error) {
-        let error = self.failed(&reason.to_string());
-        self.fail(error);
+        self.fail(self.failed(&reason.to_string()));
     }
 
     fn is_over(&self) -> bool {

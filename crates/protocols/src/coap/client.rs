@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Poll, Waker};
 
 use bytes::Bytes;
 use coap_lite::Packet;
@@ -103,9 +103,7 @@ async fn drive(shared: Shared, channel: Rc<dyn Channel>, account: Accounted<Shar
     drop((driver, account));
     let mut asking = shared.borrow_mut();
     asking.is_over = true;
-    if let Some(closing) = asking.closing.take() {
-        closing.wake();
-    }
+    asking.closing.take().into_iter().for_each(Waker::wake);
 }
 
 impl Account for Shared {

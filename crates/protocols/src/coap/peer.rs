@@ -360,9 +360,7 @@ impl Peer {
     }
 
     fn wake(&mut self) {
-        if let Some(driver) = self.driver.take() {
-            driver.wake();
-        }
+        self.driver.take().into_iter().for_each(Waker::wake);
     }
 }
 

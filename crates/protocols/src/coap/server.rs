@@ -125,8 +125,7 @@ impl Server {
             _ => below,
         };
         let Ok(messages) = Messages::new(&*self.host) else { return };
-        let room = channel.room();
-        let peer = Peer::new(Rc::clone(&self.common), messages, room, standing);
+        let peer = Peer::new(Rc::clone(&self.common), messages, channel.room(), standing);
         let _account = Accounted::new(Rc::clone(&peer), self.ledger.as_ref());
         let mut driver = Driver::new(channel);
         poll_fn(|cx| {

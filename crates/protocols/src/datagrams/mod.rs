@@ -99,10 +99,6 @@ impl Socket {
         let datagram = Datagram { source, destination, ecn, payload, segment_size };
         self.socket.poll_send(cx, &datagram)
     }
-
-    fn room(&self) -> usize {
-        self.room
-    }
 }
 
 /// Refuses SCTP's native packets, for the protocol `layer` that runs over UDP.
@@ -171,7 +167,7 @@ impl Channel for ClientChannel {
     }
 
     fn room(&self) -> usize {
-        self.socket.room()
+        self.socket.room
     }
 }
 

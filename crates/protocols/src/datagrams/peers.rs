@@ -68,7 +68,7 @@ impl Peers {
     }
 
     pub(crate) fn room(&self) -> usize {
-        self.0.socket.room()
+        self.0.socket.room
     }
 }
 
@@ -78,9 +78,7 @@ impl Inbox {
         if datagrams.len() < INBOX_MAX {
             datagrams.push_back(datagram);
         }
-        if let Some(reader) = self.reader.take() {
-            reader.wake();
-        }
+        self.reader.take().into_iter().for_each(Waker::wake);
     }
 }
 
@@ -107,7 +105,7 @@ impl Channel for PeerChannel {
     }
 
     fn room(&self) -> usize {
-        self.shared.socket.room()
+        self.shared.socket.room
     }
 }
 

@@ -259,8 +259,7 @@ impl State {
         if !self.connected && !matches!(self.peer, Peer::Server(_)) {
             self.outgoing.push_back(HANDSHAKE_FAILURE.to_vec());
         }
-        let reason = error.to_string();
-        self.fail(self.lasting(&reason));
+        self.fail(self.lasting(&error.to_string()));
     }
 
     fn lasting(&self, reason: &str) -> Error {

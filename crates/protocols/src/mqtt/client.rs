@@ -10,18 +10,18 @@ use futures_util::FutureExt as _;
 use trackbed_connection::{
     Connection, Dialer, Error, Priority, Request, Response, Result, Security, Step, TransportStats,
 };
+use trackbed_core::text::hex;
 use trackbed_mqtt::client::{Client, Settings};
 use trackbed_substrate::now;
 
-use super::convention::MQTT;
-use super::convention::{self, Part};
+use super::convention::{self, MQTT, Part};
 use super::driver::{Driver, Shared, User, closed};
 use super::parts::Parts;
 use crate::config::{MqttAnswer, MqttParameters};
 use crate::framing::check_path;
 use crate::ledger::Tally;
 use crate::tcp_transport::{Open, TcpDialer};
-use crate::tls::{Randomness, hex};
+use crate::tls::Randomness;
 
 pub(super) struct MqttDialer {
     pub(super) tcp: TcpDialer,

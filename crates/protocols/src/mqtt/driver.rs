@@ -13,8 +13,7 @@ use trackbed_mqtt::client::{Client, Event};
 use trackbed_mqtt::{Fault, Message, Reason, Subscription};
 use trackbed_substrate::now;
 
-use super::convention::MQTT;
-use super::convention::{self, Part};
+use super::convention::{self, MQTT, Part};
 use super::outgoing::Outgoing;
 use crate::alarm::Alarm;
 use crate::config::{MqttAnswer, MqttParameters};
@@ -76,9 +75,7 @@ impl Shared {
 
     /// Wakes the task after a change.
     pub fn wake(&self) {
-        if let Some(task) = self.task.take() {
-            task.wake();
-        }
+        self.task.take().into_iter().for_each(Waker::wake);
     }
 
     /// The error that ended the connection, if any.
@@ -205,8 +202,7 @@ impl Shared {
         if index.is_some_and(|index| index != exchange.parts) {
             drop(exchanges);
             let why = "the broker dropped a part of the response";
-            let error = Error::transient(MQTT.protocol, Step::Receive, why);
-            return self.fail(answer.number, error);
+            return self.fail(answer.number, Error::transient(MQTT.protocol, Step::Receive, why));
         }
         exchange.parts += 1;
         if answer.part != Part::Broken {
@@ -299,8 +295,7 @@ impl Driver {
     pub async fn run(mut self) {
         let error = std::future::poll_fn(|cx| self.poll(cx)).await;
         let is_orderly = error.is_none();
-        let error = error.unwrap_or_else(closed);
-        self.shared.finish(error);
+        self.shared.finish(error.unwrap_or_else(closed));
         if is_orderly {
             // The last bytes are lost if the broker is gone.
             let _gone = self.stream.close().await;

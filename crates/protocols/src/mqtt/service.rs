@@ -13,8 +13,7 @@ use trackbed_mqtt::{Message, Qos};
 use trackbed_substrate::{Task, spawn};
 
 use super::broker::Front;
-use super::convention::MQTT;
-use super::convention::{self, Call, Caller, Part};
+use super::convention::{self, Call, Caller, MQTT, Part};
 use super::parts::Parts;
 use crate::config::STREAMS_MAX;
 use crate::framing::{check_path, final_status};

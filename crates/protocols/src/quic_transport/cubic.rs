@@ -79,7 +79,10 @@ impl Cubic {
             Epoch { start: now, k: 0.0, w_est: *window as f64 }
         });
         let since_start = now - epoch.start;
-        epoch.grow_w_est(bytes, *window, *cwnd_prior, (alpha, datagram));
+        // Section 4.3: W_est grows with what is acknowledged, as fast as Reno's window once it has
+        // reached the window at the last reduction.
+        let alpha = if epoch.w_est < *cwnd_prior { alpha } else { 1.0 };
+        epoch.w_est += alpha * datagram as f64 * bytes as f64 / *window as f64;
         if epoch.w_cubic(since_start, *w_max, datagram) < epoch.w_est {
             // Reno-friendly region (section 4.3). Also if it is below the estimate, the window
             // grows by one datagram at a time.
@@ -142,19 +145,6 @@ impl Epoch {
     fn w_cubic(&self, t: Duration, w_max: f64, datagram: u64) -> f64 {
         let w_max = w_max / datagram as f64;
         (C * (t.as_secs_f64() - self.k).powi(3) + w_max) * datagram as f64
-    }
-
-    /// Section 4.3: W_est grows with what is acknowledged, as fast as Reno's window once it has
-    /// reached the window at the last reduction.
-    fn grow_w_est(
-        &mut self,
-        bytes: u64,
-        window: u64,
-        cwnd_prior: f64,
-        (alpha, datagram): (f64, u64),
-    ) {
-        let alpha = if self.w_est < cwnd_prior { alpha } else { 1.0 };
-        self.w_est += alpha * datagram as f64 * bytes as f64 / window as f64;
     }
 }
 

@@ -104,8 +104,7 @@ impl QuicDialer {
                 .map_err(|error| connection_failed(self.protocol, Step::Handshake, &error))?,
         };
         self.latest.replace(Some(connection.weak_handle()));
-        let probes = probing::probe(connection.weak_handle(), leave, Occasion::Silence);
-        spawn(probes).detach();
+        spawn(probing::probe(connection.weak_handle(), leave, Occasion::Silence)).detach();
         let account = Rc::new(Accounted::new(connection.clone(), self.ledger.as_ref()));
         let paths = self.settings.several.as_ref().map(|several| {
             several.open(&connection, remote);
@@ -281,8 +280,7 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
                     drop(shaking);
                 };
                 spawn(until_established).detach();
-                let probes = probing::probe(connection.weak_handle(), leave, Occasion::Delay);
-                spawn(probes).detach();
+                spawn(probing::probe(connection.weak_handle(), leave, Occasion::Delay)).detach();
                 let _account = Accounted::new(connection.clone(), ledger.as_ref());
                 let _paths = several.map(|several| several.enter(&connection, blocked));
                 serve(connection, shown).await;

@@ -92,8 +92,7 @@ impl crypto::Session for Session {
     /// An [`Option<Security>`](trackbed_connection::Security).
     fn handshake_data(&self) -> Option<Box<dyn Any>> {
         let early = self.early_data_accepted().unwrap_or(false);
-        let security = security(&self.tls, early)?;
-        Some(Box::new(security))
+        Some(Box::new(security(&self.tls, early)?))
     }
 
     fn peer_identity(&self) -> Option<Box<dyn Any>> {

@@ -11,6 +11,7 @@ use noq::{
 use noq_proto::StreamBudget;
 use trackbed_connection::{Error, Result};
 use trackbed_core::Time;
+use trackbed_core::text::hex;
 use trackbed_substrate::{EntropyError, SeededEntropy, to_std_instant};
 
 use super::congestion::Controllers;
@@ -20,7 +21,7 @@ use super::several::Several;
 use super::tuning::Tuning;
 use crate::config::{STREAMS_MAX, TransportParameters};
 use crate::observer::{Observer, Side};
-use crate::tls::{Randomness, hex};
+use crate::tls::Randomness;
 
 /// The settings of the connections of one end, over one path or over several.
 pub(super) struct Settings {

@@ -69,8 +69,7 @@ impl Dialer for SctpDialer {
             let association = Rc::new(Association(Rc::clone(&shared)));
             spawn(drive(shared, channel, transport.ledger.clone())).detach();
             poll_fn(|cx| association.poll_answered(cx)).await?;
-            let connection = SctpConnection { association, message_len, security };
-            Ok(Rc::new(connection) as Rc<dyn Connection>)
+            Ok(Rc::new(SctpConnection { association, message_len, security }) as Rc<dyn Connection>)
         })
     }
 }
@@ -88,8 +87,7 @@ impl Connection for SctpConnection {
             check_path(protocol, &request.path)?;
             let stream = poll_fn(|cx| self.association.poll_open(cx)).await?;
             let (sending, receiving) = halves(&self.association, stream, self.message_len);
-            let head = request_head(&request.path, request.priority);
-            let send = sending.message(head, request.body);
+            let send = sending.message(request_head(&request.path, request.priority), request.body);
             exchange(Reader::new(protocol, receiving), send).await
         })
     }

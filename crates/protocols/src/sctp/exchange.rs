@@ -62,6 +62,7 @@ pub(super) struct Exchange {
     pub(super) arriving: Half,
     /// Whether a reader is left for what arrives.
     pub(super) wanted: bool,
+    /// The task that waits for the peer to send something.
     pub(super) reader: Option<Waker>,
     pub(super) leaving: Half,
     pub(super) writer: Option<Waker>,
@@ -89,11 +90,6 @@ impl Exchange {
 
     pub(super) fn wake(&mut self) {
         self.reader.take().into_iter().chain(self.writer.take()).for_each(Waker::wake);
-    }
-
-    /// Whether a task waits for the peer to send something.
-    pub(super) fn is_awaited(&self) -> bool {
-        self.reader.is_some()
     }
 }
 

@@ -159,7 +159,7 @@ impl State {
 
     /// Whether a local task waits for the peer.
     pub(super) fn is_awaited(&self) -> bool {
-        !self.answered || self.streams.values().any(|exchange| exchange.borrow().is_awaited())
+        !self.answered || self.streams.values().any(|exchange| exchange.borrow().reader.is_some())
     }
 
     /// The channel has taken a packet.

@@ -171,8 +171,9 @@ pub(super) fn with_ml_dsa() -> WebPkiSupportedAlgorithms {
 
 #[cfg(test)]
 mod tests {
+    use trackbed_core::text::hex;
+
     use super::*;
-    use crate::tls::hex;
 
     /// RFC 6979 appendix A.2.5: P-256, SHA-256, message "sample".
     #[test]

@@ -16,6 +16,7 @@ use rustls::server::{NoServerSessionStorage, ServerSessionMemoryCache, WebPkiCli
 use rustls::sign::SingleCertAndKey;
 use rustls::{KeyLog, RootCertStore, SupportedProtocolVersion};
 use trackbed_connection::{Error, Result, Security, Step, TlsVersion};
+use trackbed_core::text::hex;
 use trackbed_substrate::Entropy;
 
 use crate::config::{Chain, ClientConfig, EARLY_DATA_MAX, ServerConfig, TlsParameters, Trust};
@@ -78,8 +79,7 @@ impl TlsClient {
             true => {
                 let identity = Identity::client(&randomness, chain)
                     .map_err(|reason| Error::lasting(profile.protocol, Step::Connect, reason))?;
-                let key = SingleCertAndKey::from(identity.key);
-                builder.with_client_cert_resolver(Arc::new(key))
+                builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(identity.key)))
             }
         };
         if !chain.compressed {
@@ -258,10 +258,6 @@ impl KeyLog for ObservedKeys {
     fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
         self.0.tls_key(&format!("{label} {} {}", hex(client_random), hex(secret)));
     }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// How many sessions a side remembers; the oldest are forgotten first.
