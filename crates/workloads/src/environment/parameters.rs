@@ -6,9 +6,7 @@ use std::time::Duration;
 use trackbed_core::{Arguments, Parameter, Ratio, Seed, named, parameters};
 
 use crate::arguments::{WorkloadError, ensure};
-use crate::environment::status::SeekChanger;
-use crate::environment::status::StatusChanger;
-use crate::environment::status::TruncatedNormal;
+use crate::environment::status::{SeekChanger, StatusChanger, TruncatedNormal};
 use crate::environment::timeline::{Change, Timeline};
 
 /// The source of a run's environment. The default is one that does not change.
@@ -102,7 +100,7 @@ impl Environment {
     /// Whether it sets the link's delay.
     pub fn has_delay(&self) -> bool {
         match &self.origin {
-            Origin::Given(timeline) => timeline.has_delays(),
+            Origin::Given(timeline) => timeline.delays().next().is_some(),
             Origin::Drawn { status, .. } => status.delay.is_some(),
         }
     }

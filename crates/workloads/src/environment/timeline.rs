@@ -76,11 +76,6 @@ impl Timeline {
             Change::Reconnect | Change::Seek(_) => None,
         })
     }
-
-    /// Whether it sets the link's delay.
-    pub fn has_delays(&self) -> bool {
-        self.delays().next().is_some()
-    }
 }
 
 /// Why changes do not form a timeline.

@@ -7,6 +7,7 @@ use trackbed_substrate::simulated::Hosts;
 
 use crate::mortal::MortalDialer;
 use crate::support::*;
+use crate::telemetry::is_closed;
 
 /// A protocol, a version of TLS and a handshake.
 #[derive(Clone, Copy)]
@@ -58,8 +59,7 @@ impl Endpoint {
 
     /// Round trips before a request can leave.
     pub fn set_up_round_trips(&self) -> u32 {
-        let parameters = TransportParameters::default();
-        self.protocol.set_up_round_trips(self.tls, self.handshake, &parameters)
+        self.protocol.set_up_round_trips(self.tls, self.handshake, &TransportParameters::default())
     }
 
     /// Asserts that ten messages over this number of connections took the round trips that they
@@ -163,8 +163,7 @@ pub fn perform(
 }
 
 fn run_with(workload: &str, settings: &Settings, endpoint: Endpoint) -> Vec<Record> {
-    let prepared = prepare(workload, settings).unwrap();
-    let records = run(&*prepared, endpoint);
+    let records = run(&*prepare(workload, settings).unwrap(), endpoint);
     assert_eq!(outcome(&records), Ok(()), "{}", endpoint.name());
     records
 }
@@ -284,8 +283,7 @@ fn fifty_phones_are_served_at_once() {
 #[test]
 fn a_connection_that_idled_too_long_is_replaced() {
     for endpoint in Endpoint::newest() {
-        let settings = [("rate", "0.02 /s"), ("count", "3")];
-        let records = run_with("messages", &settings, endpoint);
+        let records = run_with("messages", &[("rate", "0.02 /s"), ("count", "3")], endpoint);
         expect("answered_count", &records, &[3.0]);
         let expected = match endpoint.protocol.capabilities().transport {
             Transport::Udp => 3,
@@ -351,8 +349,7 @@ fn a_page_loads_through_loss_the_same_way_each_time() {
 fn bulk_data_arrives_intact_over_every_protocol() {
     for endpoint in Endpoint::newest() {
         for direction in ["download", "upload"] {
-            let settings = [("size", "3 MB"), ("direction", direction)];
-            let records = run_with("bulk", &settings, endpoint);
+            let records = run_with("bulk", &[("size", "3 MB"), ("direction", direction)], endpoint);
             let intact = Event::Transferred { phone: 0, bytes: 3_000_000, intact: true };
             assert_eq!(count(&records, |event| *event == intact), 1, "{}", endpoint.name());
             // CoAP has a block of 1,024 bytes for each round trip of 10 ms (RFC 7959 section 2).
@@ -423,16 +420,7 @@ fn telemetry_is_accounted_for_whatever_dies() {
             let records = play();
             let name = endpoint.name();
             assert_eq!(outcome(&records), Ok(()), "{name}, run {run}");
-            let account = account(&records).unwrap();
-            assert_eq!(
-                account.sent,
-                account.in_time + account.late + account.lost,
-                "{name}, run {run}: {account:?}"
-            );
-            let mut ends = outcomes(&records);
-            ends.sort_unstable();
-            ends.dedup();
-            assert_eq!(ends.len() as u64, account.sent, "{name}, run {run}");
+            let account = is_closed(&records, &format!("{name}, run {run}"));
             // 3 phones for 29 s at 20/s are 1740, within five standard deviations.
             assert!(account.sent.abs_diff(1_740) < 210, "{name}, run {run}: {account:?}");
             // Enough get through nevertheless, also if one lost packet holds up a queue.

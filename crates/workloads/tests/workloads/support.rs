@@ -24,7 +24,7 @@ pub use trackbed_connection::{
 };
 pub use trackbed_core::event::{Event, EventLog, Record};
 pub use trackbed_core::{Bitrate, ByteSize, Ratio, Seed, Time};
-pub use trackbed_measure::metrics::{account, outcome};
+pub use trackbed_measure::metrics::{Account, account, outcome};
 pub use trackbed_net::queue::DropTail;
 pub use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
 pub use trackbed_protocols::{Protocol, registry};

@@ -13,20 +13,22 @@ fn telemetry(behaviour: &Behaviour, settings: &Settings) -> Vec<Record> {
     all.extend(settings);
     let ran = run("telemetry", &all, behaviour);
     assert_eq!(ran.open, 0, "every connection is closed");
-    is_closed(&ran.records);
+    is_closed(&ran.records, "fake");
     ran.records
 }
 
 /// The number sent is the sum of those in time, late and lost, and no message has two outcomes.
-pub fn is_closed(records: &[Record]) {
+pub fn is_closed(records: &[Record], case: &str) -> Account {
     let account = account(records).unwrap();
-    assert_eq!(account.sent, account.in_time + account.late + account.lost, "{account:?}");
+    let ended = account.in_time + account.late + account.lost;
+    assert_eq!(account.sent, ended, "{case}: {account:?}");
     let mut ends = outcomes(records);
     let all = ends.len();
     ends.sort_unstable();
     ends.dedup();
-    assert_eq!(ends.len(), all, "a message ended twice");
-    assert_eq!(all as u64, account.sent);
+    assert_eq!(ends.len(), all, "{case}: a message ended twice");
+    assert_eq!(all as u64, account.sent, "{case}");
+    account
 }
 
 fn losses(records: &[Record]) -> Vec<(u32, Loss)> {
@@ -50,7 +52,7 @@ fn the_wait_for_the_connection_counts() {
 #[test]
 fn the_warm_up_is_sent_and_not_measured() {
     let ran = run("telemetry", &[], &Behaviour::default());
-    is_closed(&ran.records);
+    is_closed(&ran.records, "fake");
     expect("rtt_ms", &ran.records, &[10.0; 55]);
     expect("in_time_count", &ran.records, &[55.0]);
     expect("answer_rate_hz", &ran.records, &[1.0]);
@@ -85,8 +87,7 @@ fn in_a_closed_loop_a_message_waits_for_the_answer_to_the_one_before() {
 #[test]
 fn in_a_closed_loop_a_message_waits_for_the_loss_of_the_one_before() {
     let behaviour = Behaviour { unanswered: &[2], ..Behaviour::default() };
-    let settings = [("loop", "closed"), ("patience", "3 s")];
-    let records = telemetry(&behaviour, &settings);
+    let records = telemetry(&behaviour, &[("loop", "closed"), ("patience", "3 s")]);
     assert_eq!(losses(&records), [(2, Loss::Unanswered)]);
     // At 0, 1 and 2 s, and from 5 s on each second until 9.
     expect("sent_count", &records, &[8.0]);
@@ -178,8 +179,7 @@ fn a_server_that_is_never_reached_is_a_failed_run_that_says_why() {
     assert_eq!(count(&records, |event| *event == Event::Finished), 1);
 
     // What no new connection can cure ends it before the first message.
-    let lasting = Behaviour { retryable: false, ..refused };
-    let records = telemetry(&lasting, &[]);
+    let records = telemetry(&Behaviour { retryable: false, ..refused }, &[]);
     assert_eq!(failures(&records), ["fake: connecting failed: refused"]);
     assert_eq!(attempts(&records), 1);
     expect("sent_count", &records, &[0.0]);
@@ -228,8 +228,7 @@ fn a_phone_without_a_message_in_its_time_is_no_failure() {
 fn the_rate_is_kept_whatever_the_intervals() {
     let of = |intervals| {
         let settings = [("rate", "100 /s"), ("duration", "100 s"), ("intervals", intervals)];
-        let records = telemetry(&Behaviour::default(), &settings);
-        samples("sent_count", &records)[0]
+        samples("sent_count", &telemetry(&Behaviour::default(), &settings))[0]
     };
     assert_eq!(of("periodic"), 10_000.0);
     assert!((9_999.0..=10_000.0).contains(&of("jittered")), "{}", of("jittered"));
