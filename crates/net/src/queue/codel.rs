@@ -192,8 +192,7 @@ impl CodelQueue {
             self.first_above = None;
             return (Some(packet), false);
         }
-        let interval = self.model.interval;
-        let first_above = *self.first_above.get_or_insert(now + interval);
+        let first_above = *self.first_above.get_or_insert(now + self.model.interval);
         (Some(packet), now >= first_above)
     }
 

@@ -87,10 +87,6 @@ impl Cell {
     }
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
 /// Bit rates in Mbit/s of stations that always have packets of 1,500 B to send.
 fn rates(keys: &[(&str, &str)], stations: u32, direction: Direction, seconds: f64) -> Vec<f64> {
     rates_of(keys, vec![Station::default(); stations as usize], direction, seconds)

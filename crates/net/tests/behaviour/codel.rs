@@ -26,8 +26,7 @@ fn schedule(count: u32) -> Vec<Time> {
 #[test]
 fn drops_follow_the_control_law() {
     let events = run(&codel(Codel::default()), every(us(500), 1_800));
-    let drops = times(&events, MANAGED);
-    assert_eq!(drops[..12], schedule(12));
+    assert_eq!(times(&events, MANAGED)[..12], schedule(12));
     assert!(times(&events, Point::Dropped(DropReason::QueueFull)).is_empty());
 }
 
@@ -52,8 +51,7 @@ fn packets_of_capable_transports_are_marked_on_the_same_schedule() {
 fn a_queue_that_is_bad_for_less_than_an_interval_is_left_alone() {
     // 150 packets at once take 150 ms: the last ones wait for long, but all wait above the target
     // from 5 ms on, so the interval ends at 105 ms. 100 packets are gone by then.
-    let none = run(&codel(Codel::default()), every(ms(0), 100));
-    assert_eq!(none.len(), 100);
+    assert_eq!(run(&codel(Codel::default()), every(ms(0), 100)).len(), 100);
     let some = run(&codel(Codel::default()), every(ms(0), 150));
     assert_eq!(times(&some, MANAGED), [Time::from_millis(105)]);
 }
@@ -61,8 +59,7 @@ fn a_queue_that_is_bad_for_less_than_an_interval_is_left_alone() {
 #[test]
 fn waiting_below_the_target_is_never_punished() {
     // Pairs, every 2 ms: each second packet waits 1 ms, for ever.
-    let arrivals = (0..5_000)
-        .map(|n| (Time::from_millis(u64::from(n / 2) * 2), packet_with(n, 1500, Ecn::NotCapable)));
+    let arrivals = (0..5_000).map(|n| (Time::from_millis(u64::from(n / 2) * 2), packet(n, 1500)));
     assert_eq!(numbers(&run(&codel(Codel::default()), arrivals), Point::Delivered).len(), 5_000);
 }
 
@@ -71,9 +68,8 @@ fn waiting_below_the_target_is_never_punished() {
 #[test]
 fn a_queue_of_one_packet_is_never_punished() {
     let slow = Rate::new(Bitrate::from_bps(120_000), Codel::default());
-    let arrivals = (0..100).map(|n| {
-        (Time::ZERO + ms(100) * u32::saturating_sub(n, 1), packet_with(n, 1500, Ecn::NotCapable))
-    });
+    let arrivals =
+        (0..100).map(|n| (Time::ZERO + ms(100) * u32::saturating_sub(n, 1), packet(n, 1500)));
     let events = run(&LinkSpec::new().then(slow), arrivals);
     assert_eq!(numbers(&events, Point::Delivered).len(), 100);
     assert_eq!(times(&events, Point::Delivered)[99], Time::from_millis(10_000));
@@ -81,8 +77,7 @@ fn a_queue_of_one_packet_is_never_punished() {
 
 #[test]
 fn the_limits_hold_beside_the_control_law() {
-    let short = Codel { packets: 3, ..Codel::default() };
-    let events = run(&codel(short), every(ms(0), 6));
+    let events = run(&codel(Codel { packets: 3, ..Codel::default() }), every(ms(0), 6));
     assert_eq!(numbers(&events, Point::Delivered), [0, 1, 2, 3]);
     assert_eq!(numbers(&events, Point::Dropped(DropReason::QueueFull)), [4, 5]);
 }
@@ -90,11 +85,7 @@ fn the_limits_hold_beside_the_control_law() {
 #[test]
 fn dropping_resumes_where_it_ended_if_the_pause_was_short() {
     // Two overloads of 900 ms with 600 ms between them in which the queue drains.
-    let overload = |from: u64| {
-        (0..1_800).map(move |n| {
-            (Time::from_millis(from) + us(500) * n, packet_with(n, 1500, Ecn::NotCapable))
-        })
-    };
+    let overload = |from| every(us(500), 1_800).map(move |(at, packet)| (at + ms(from), packet));
     let first = times(&run(&codel(Codel::default()), overload(0)), MANAGED);
     let both = times(&run(&codel(Codel::default()), overload(0).chain(overload(2_400))), MANAGED);
     let second = &both[first.len()..];

@@ -208,8 +208,7 @@ fn the_default_order_is_that_of_the_stages() {
     let stages: Vec<_> = spec.models().iter().map(|model| model.stage()).collect();
     assert!(stages.is_sorted(), "{stages:?}");
     // A packet that the medium loses has been sent first: it is lost after 1 ms.
-    let events = run_with_seed(&spec, 1, burst(1));
-    assert_eq!(events[0].0, Time::from_millis(1));
+    assert_eq!(run_with_seed(&spec, 1, burst(1))[0].0, Time::from_millis(1));
     let explicit = LinkSpec::new().then(Loss::bernoulli(Ratio::ONE)).then(rate);
     assert_eq!(run_with_seed(&explicit, 1, [(Time::ZERO, packet(0, 1500))])[0].0, Time::ZERO);
 }

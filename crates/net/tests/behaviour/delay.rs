@@ -13,10 +13,6 @@ fn draws(law: &dyn DelayLaw) -> Vec<f64> {
     draws
 }
 
-fn mean(draws: &[f64]) -> f64 {
-    draws.iter().sum::<f64>() / draws.len() as f64
-}
-
 #[test]
 fn a_uniform_delay_fills_its_bounds_evenly() {
     let draws = draws(&Uniform::new(ms(10), ms(14)).unwrap());
@@ -28,8 +24,7 @@ fn a_uniform_delay_fills_its_bounds_evenly() {
 
 #[test]
 fn a_normal_delay_has_its_mean_and_deviation_and_stops_at_zero() {
-    let law = Normal { mean: ms(10), deviation: ms(2) };
-    let sorted = draws(&law);
+    let sorted = draws(&Normal { mean: ms(10), deviation: ms(2) });
     assert_near(mean(&sorted), 10.0, 0.002);
     let variance = sorted.iter().map(|d| (d - 10.0).powi(2)).sum::<f64>() / f64::from(DRAWS);
     assert_near(variance.sqrt(), 2.0, 0.01);
@@ -47,8 +42,7 @@ fn a_pareto_delay_has_its_tail() {
     let above = sorted.iter().filter(|d| **d > 20.0).count() as f64 / f64::from(DRAWS);
     assert_near(above, 0.125, 0.02);
     assert!(sorted[0] >= 10.0);
-    let capped = draws(&Pareto::new(ms(10), 3.0, ms(20)).unwrap());
-    assert_eq!(capped[DRAWS as usize - 1], 20.0);
+    assert_eq!(draws(&Pareto::new(ms(10), 3.0, ms(20)).unwrap())[DRAWS as usize - 1], 20.0);
     assert!(Pareto::new(ms(10), 0.0, ms(20)).is_err());
     assert!(Pareto::new(ms(10), f64::NAN, ms(20)).is_err());
     assert!(Pareto::new(ms(30), 3.0, ms(20)).is_err());

@@ -190,6 +190,10 @@ pub fn times(events: &Events, point: Point) -> Vec<Time> {
     events.iter().filter(|(_, at, _)| *at == point).map(|(at, _, _)| *at).collect()
 }
 
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
 pub fn ms(millis: u64) -> Duration {
     Duration::from_millis(millis)
 }

@@ -51,8 +51,7 @@ fn mean_burst(losses: &[bool]) -> f64 {
 
 #[test]
 fn independent_loss_has_its_share_and_no_memory() {
-    let law = LossTimetable::constant(percent(3));
-    let losses = losses(&law);
+    let losses = losses(&LossTimetable::constant(percent(3)));
     assert_near(share(&losses), 0.03, 0.02);
     // A run of independent losses has the mean length 1 / (1 - p).
     assert_near(mean_burst(&losses), 1.0 / 0.97, 0.005);
@@ -97,8 +96,7 @@ fn the_first_state_is_drawn_like_any_other() {
     let first = |run| law.begin(Seed::of_run(1, run).stream("loss")).loses_next(Time::ZERO, 1_500);
     let lost = (0..10_000).filter(|run| first(*run)).count();
     assert_near(lost as f64 / 10_000.0, 0.5, 0.03);
-    let stuck = GilbertElliott { p: Ratio::ZERO, r: Ratio::ZERO, ..law };
-    assert_eq!(share(&losses(&stuck)), 0.0);
+    assert_eq!(share(&losses(&GilbertElliott { p: Ratio::ZERO, r: Ratio::ZERO, ..law })), 0.0);
 }
 
 /// A packet each millisecond for 1,000 s: bad for 50 ms in the mean, which is a tenth of the time.

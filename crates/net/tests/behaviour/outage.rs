@@ -51,16 +51,14 @@ fn a_packet_that_is_half_sent_goes_on_where_it_stopped() {
         .then(pause(&[(1, 10), (11, 20)]))
         .then(Rate::new(Bitrate::from_mbps(6), DropTail::of_packets(5)));
     // 2 ms each: half before 1 ms, half from 10 to 11; the next one after 20.
-    let expected = [11, 22].map(Time::from_millis);
-    assert_eq!(times(&run(&spec, burst(2)), Point::Delivered), expected);
+    assert_eq!(times(&run(&spec, burst(2)), Point::Delivered), [11, 22].map(Time::from_millis));
 }
 
 #[test]
 fn without_a_rate_held_packets_pass_together_when_the_link_comes_up() {
     let spec = LinkSpec::new().then(pause(&[(2, 50)])).then(Delay::fixed(ms(1)));
     let events = run(&spec, every(ms(1), 5));
-    let expected = [1, 2, 51, 51, 51].map(Time::from_millis);
-    assert_eq!(times(&events, Point::Delivered), expected);
+    assert_eq!(times(&events, Point::Delivered), [1, 2, 51, 51, 51].map(Time::from_millis));
     assert_eq!(numbers(&events, Point::Delivered), [0, 1, 2, 3, 4]);
 }
 
@@ -68,8 +66,7 @@ fn without_a_rate_held_packets_pass_together_when_the_link_comes_up() {
 fn opportunities_of_a_trace_are_lost_while_it_is_paused() {
     let trace = RateTrace::new(Trace::parse("10").unwrap(), DropTail::of_packets(9));
     let spec = LinkSpec::new().then(pause(&[(15, 45)])).then(trace);
-    let expected = [10, 50, 60].map(Time::from_millis);
-    assert_eq!(times(&run(&spec, burst(3)), Point::Delivered), expected);
+    assert_eq!(times(&run(&spec, burst(3)), Point::Delivered), [10, 50, 60].map(Time::from_millis));
 }
 
 #[test]

@@ -8,11 +8,9 @@ fn rate(mbps: u64, queue: DropTail) -> LinkSpec {
 
 #[test]
 fn packets_leave_one_serialisation_time_after_the_other() {
-    let spec = rate(50, DropTail::of_packets(10)).then(Delay::fixed(ms(10)));
-    let events = run(&spec, burst(3));
+    let events = run(&rate(50, DropTail::of_packets(10)).then(Delay::fixed(ms(10))), burst(3));
     // 12,000 bit at 50 Mbit/s are 240 us.
-    let expected = [10_240, 10_480, 10_720].map(Time::from_micros);
-    assert_eq!(times(&events, Point::Delivered), expected);
+    assert_eq!(times(&events, Point::Delivered), [10_240, 10_480, 10_720].map(Time::from_micros));
 }
 
 #[test]
@@ -34,8 +32,7 @@ fn the_packet_being_sent_is_not_in_the_queue() {
     let events = run(&rate(12, DropTail::of_packets(2)), burst(5));
     assert_eq!(numbers(&events, Point::Delivered), [0, 1, 2]);
     assert_eq!(numbers(&events, QUEUE_FULL), [3, 4]);
-    let events = run(&rate(12, DropTail::of_packets(0)), burst(2));
-    assert_eq!(numbers(&events, Point::Delivered), [0]);
+    assert_eq!(numbers(&run(&rate(12, DropTail::of_packets(0)), burst(2)), Point::Delivered), [0]);
 }
 
 #[test]
@@ -70,8 +67,7 @@ fn a_limit_in_bytes_counts_only_those_that_wait() {
 
 #[test]
 fn the_rate_is_never_exceeded() {
-    let seed = Seed::of_run(5, 0);
-    let mut rng = seed.stream("arrivals");
+    let mut rng = Seed::of_run(5, 0).stream("arrivals");
     let mut at = Time::ZERO;
     let arrivals = (0..5_000).map(|n| {
         at += us(rng.below(2_000));
@@ -101,8 +97,7 @@ fn a_change_of_rate_holds_for_the_rest_of_the_packet() {
     assert_eq!(driver.link.next_wake(), None);
     change(&mut driver, 12_000, Change::Rate(Bitrate::from_mbps(12)));
     driver.drain();
-    let expected = [1_500, 12_750].map(Time::from_micros);
-    assert_eq!(times(&driver.seen, Point::Delivered), expected);
+    assert_eq!(times(&driver.seen, Point::Delivered), [1_500, 12_750].map(Time::from_micros));
 }
 
 #[test]

@@ -54,8 +54,7 @@ fn a_long_idle_time_is_skipped() {
 #[test]
 fn a_packet_waits_in_the_queue_until_its_opportunity() {
     let queue = RateTrace::new(Trace::parse("10").unwrap(), DropTail::of_packets(2));
-    let events = run(&LinkSpec::new().then(queue), burst(4));
-    assert_eq!(numbers(&events, Point::Delivered), [0, 1]);
+    assert_eq!(numbers(&run(&LinkSpec::new().then(queue), burst(4)), Point::Delivered), [0, 1]);
 }
 
 #[test]

@@ -46,8 +46,7 @@ fn every_queue_can_be_chosen_and_its_parameters_are_distinct() {
     for queue in QUEUES {
         let entry = ModelEntry::find("rate").unwrap();
         let given = given(entry, &[("rate", "12 Mbit/s"), ("queue", queue.name)]).unwrap();
-        let model = entry.model(&given).unwrap();
-        let events = run(&LinkSpec::new().then(model), burst(3));
+        let events = run(&LinkSpec::new().then(entry.model(&given).unwrap()), burst(3));
         assert_eq!(times(&events, Point::Delivered), [1, 2, 3].map(Time::from_millis));
         let names: BTreeSet<&str> = queue.parameters.iter().map(|p| p.name).collect();
         assert_eq!(names.len(), queue.parameters.len());

@@ -36,8 +36,7 @@ fn a_packet_that_is_half_sent_goes_on_at_the_new_rate() {
 #[test]
 fn at_rate_zero_packets_wait() {
     let spec = LinkSpec::new().then(rates(&[(0, 12), (2, 0), (50, 12)])).then(Delay::fixed(ms(5)));
-    let expected = [6, 7, 56, 57].map(at);
-    assert_eq!(times(&run(&spec, burst(4)), Point::Delivered), expected);
+    assert_eq!(times(&run(&spec, burst(4)), Point::Delivered), [6, 7, 56, 57].map(at));
     let from_zero = LinkSpec::new().then(rates(&[(0, 0), (10, 12)]));
     assert_eq!(times(&run(&from_zero, burst(1)), Point::Delivered), [at(11)]);
 }
@@ -128,8 +127,7 @@ fn a_flush_works_through_a_pause_and_on_a_trace() {
     assert_eq!(numbers(&events, Point::Delivered), [0, 1, 2, 3, 8]);
     assert_eq!(times(&events, Point::Delivered), [1, 2, 3, 14, 15].map(at));
     let trace = RateTrace::new(Trace::parse("10").unwrap(), DropTail::of_packets(9));
-    let spec = LinkSpec::new().then(flushes(&[(15, 3_000)])).then(trace);
-    let events = run(&spec, burst(5));
+    let events = run(&LinkSpec::new().then(flushes(&[(15, 3_000)])).then(trace), burst(5));
     assert_eq!(numbers(&events, FLUSHED), [1, 2]);
     assert_eq!(times(&events, Point::Delivered), [10, 20, 30].map(at));
 }
@@ -147,8 +145,7 @@ fn losses_change_when_the_timetable_says() {
     let half = Ratio::from_parts(1, 2);
     let rows = [(100, Ratio::ONE), (200, Ratio::ZERO), (300, half)];
     let law = LossTimetable::new(rows.map(|(from, share)| (at(from), share))).unwrap();
-    let spec = LinkSpec::new().then(Loss::new(law));
-    let events = run(&spec, every(ms(1), 20_300));
+    let events = run(&LinkSpec::new().then(Loss::new(law)), every(ms(1), 20_300));
     let lost = numbers(&events, Point::Dropped(DropReason::Loss));
     let (early, late): (Vec<u32>, Vec<u32>) = lost.into_iter().partition(|number| *number < 300);
     assert_eq!(early, (100..200).collect::<Vec<u32>>());

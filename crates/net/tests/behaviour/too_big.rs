@@ -88,8 +88,7 @@ fn an_icmp_message_is_never_answered() {
         protocol: trackbed_core::packet::protocol::ICMP,
         ecn: Default::default(),
     };
-    let message = Packet::build(&header, 1380, |body| body[0] = 3);
-    network.send(Time::ZERO, a, message);
+    network.send(Time::ZERO, a, Packet::build(&header, 1380, |body| body[0] = 3));
     assert_eq!(drain(&mut network), []);
 }
 

@@ -190,8 +190,7 @@ fn a_host_reaches_itself() {
     {
         network.send(Time::from_millis(1), a, datagram(from, to, 100));
     }
-    let expected = vec![(a, Time::from_millis(1) + LOOPBACK_DELAY); 4];
-    assert_eq!(arrivals(&mut network), expected);
+    assert_eq!(arrivals(&mut network), vec![(a, Time::from_millis(1) + LOOPBACK_DELAY); 4]);
     assert_eq!(network.counters(link, Direction::Forward).offered.packets, 0);
 }
 
@@ -230,8 +229,7 @@ impl Tap for Recorder {
 fn a_tap_sees_packets_enter_leave_and_vanish() {
     let mut builder = NetworkBuilder::new();
     let (a, r, b) = (builder.host("a"), builder.router("r"), builder.host("b"));
-    let rate = Bitrate::from_mbps(12);
-    let spec = LinkSpec::simple(rate, DropTail::of_packets(0), ms(1));
+    let spec = LinkSpec::simple(Bitrate::from_mbps(12), DropTail::of_packets(0), ms(1));
     let lossy = LinkSpec::new().with(Loss::bernoulli(Ratio::ONE));
     let seed = Seed::of_run(1, 0);
     let first = Duplex::new(&spec, &lossy, &seed);
@@ -271,13 +269,11 @@ fn what_happens_together_happens_in_the_order_of_the_links() {
         .map(|n| {
             let address = format!("10.0.0.{}", n + 1);
             let host = builder.host(address.clone());
-            let end = End::new(host, [ip(&address)]);
-            builder.connect(end, End::new(r, []), duplex(12, ms(1)));
+            builder.connect(End::new(host, [ip(&address)]), End::new(r, []), duplex(12, ms(1)));
             (host, address)
         })
         .collect();
-    let sink_end = End::new(sink, [ip("10.1.0.1")]);
-    builder.connect(End::new(r, []), sink_end, duplex(1_000, us(1)));
+    builder.connect(End::new(r, []), End::new(sink, [ip("10.1.0.1")]), duplex(1_000, us(1)));
     let mut network = builder.build().unwrap();
     for (host, address) in sources.iter().rev() {
         network.send(Time::ZERO, *host, datagram(address, "10.1.0.1", 1500));
@@ -386,8 +382,7 @@ fn what_waits_for_an_address_that_is_gone_takes_no_time_of_the_link() {
     assert!(!network.withdraw(Time::from_millis(1), two[0]));
     // 12 us on the first link, then twice 12 ms and 5 ms.
     assert_eq!(arrivals(&mut network), [(phone, Time::from_micros(29_012))]);
-    let counters = network.counters(link, Direction::Forward);
-    assert_eq!(counters.dropped(DropReason::Flushed).packets, 4);
+    assert_eq!(network.counters(link, Direction::Forward).dropped(DropReason::Flushed).packets, 4);
     assert_eq!(network.unroutable().packets, 1);
 }
 
