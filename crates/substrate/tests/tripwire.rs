@@ -35,8 +35,7 @@ fn a_run_with_timers_udp_tcp_and_entropy_touches_nothing() {
     let _turn = turn();
     let spec = support::link(Bitrate::from_mbps(20), Duration::from_millis(5), 30_000)
         .with(Loss::bernoulli(Ratio::from_parts(1, 100)));
-    let network = pair_by(&spec, &seed());
-    let done = Simulation::new().run(seed(), network, everything);
+    let done = Simulation::new().run(seed(), pair_by(&spec, &seed()), everything);
     done.unwrap();
     let violations = take_violations();
     assert!(violations.is_empty(), "{violations:#?}");
@@ -66,8 +65,7 @@ async fn everything(hosts: Hosts) {
     let mut stream = connect.await.unwrap();
     stream.write_all(&[7; 300_000]).await.unwrap();
     stream.close().await.unwrap();
-    let back = read_all(&mut stream).await;
-    assert_eq!(back.len(), 300_000);
+    assert_eq!(read_all(&mut stream).await.len(), 300_000);
     serving.await;
 }
 

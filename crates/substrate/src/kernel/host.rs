@@ -104,8 +104,7 @@ impl Machine {
     ) -> BoxFuture<'static, io::Result<Box<dyn TcpStream>>> {
         let run = self.run;
         Box::pin(async move {
-            let stream = KernelTcpStream::adopt(run, socket, remote).await?;
-            Ok(Box::new(stream) as Box<dyn TcpStream>)
+            Ok(Box::new(KernelTcpStream::adopt(run, socket, remote).await?) as Box<dyn TcpStream>)
         })
     }
 

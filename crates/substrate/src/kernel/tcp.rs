@@ -56,8 +56,7 @@ impl KernelTcpStream {
 
     pub(super) fn accepted(run: u64, socket: OwnedFd, remote: SocketAddr) -> io::Result<Self> {
         let tcp = Tcp::new(&socket, remote, false)?;
-        let source = Source::new(socket, Detail::Tcp(tcp));
-        KernelTcpStream::insert(run, source)
+        KernelTcpStream::insert(run, Source::new(socket, Detail::Tcp(tcp)))
     }
 
     fn insert(run: u64, mut source: Source) -> io::Result<Self> {

@@ -88,13 +88,11 @@ impl Host for SimulatedHost {
     }
 
     fn bind_udp(&self, local: SocketAddr) -> io::Result<Box<dyn UdpSocket>> {
-        let carrier = Carrier::Udp;
-        Ok(Box::new(SimulatedUdpSocket::bind(self.run, self.node, carrier, local)?))
+        Ok(Box::new(SimulatedUdpSocket::bind(self.run, self.node, Carrier::Udp, local)?))
     }
 
     fn bind_sctp(&self, local: SocketAddr) -> io::Result<Box<dyn UdpSocket>> {
-        let carrier = Carrier::Sctp;
-        Ok(Box::new(SimulatedUdpSocket::bind(self.run, self.node, carrier, local)?))
+        Ok(Box::new(SimulatedUdpSocket::bind(self.run, self.node, Carrier::Sctp, local)?))
     }
 
     fn connect_tcp(

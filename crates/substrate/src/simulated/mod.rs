@@ -47,8 +47,7 @@ mod udp;
 mod world;
 
 pub use host::Hosts;
-pub use run::parallel;
-pub use run::{Simulation, is_simulating};
+pub use run::{Simulation, is_simulating, parallel};
 
 pub use crate::run::{Cancel, RunError};
 pub use trackbed_tcp::Tick;

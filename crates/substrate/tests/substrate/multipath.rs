@@ -75,8 +75,7 @@ fn download(
         });
         let mut stream = client_host.connect_tcp(None, address, &client_options).await.unwrap();
         stream.write_all(b"?").await.unwrap();
-        let answer = read_all(&mut stream).await;
-        assert_eq!(answer, vec![7; len]);
+        assert_eq!(read_all(&mut stream).await, vec![7; len]);
         let at = now();
         (at, sender.await)
     };

@@ -15,8 +15,7 @@ fn networks() -> Vec<Vec<IpAddr>> {
 fn network() -> (Network, NodeId) {
     let mut builder = NetworkBuilder::new();
     let (phone, server) = (builder.host("phone"), builder.host("server"));
-    let delay = Delay::fixed(Duration::from_millis(10));
-    let spec = LinkSpec::new().then(delay);
+    let spec = LinkSpec::new().then(Delay::fixed(Duration::from_millis(10)));
     builder.connect(
         End::new(phone, networks().concat()),
         End::new(server, ["10.0.0.1", "fd00::1"].map(|text| text.parse().unwrap())),
@@ -37,8 +36,7 @@ fn the_old_address_is_gone_at_once_and_the_new_one_works() {
             let phone = hosts.roaming(phone, networks());
             let server = hosts.get("server").unwrap();
             for echoing in ["10.0.0.1:7", "[fd00::1]:7"] {
-                let socket = server.bind_udp(echoing.parse().unwrap()).unwrap();
-                spawn(echo(socket)).detach();
+                spawn(echo(server.bind_udp(echoing.parse().unwrap()).unwrap())).detach();
             }
             for (at, [v4, v6]) in NETWORKS.into_iter().enumerate() {
                 assert_eq!(phone.addresses(), networks()[at]);

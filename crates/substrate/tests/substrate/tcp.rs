@@ -125,18 +125,14 @@ fn what_cannot_be_is_refused_at_once() {
 fn a_closed_direction_leaves_the_other_open() {
     run(|hosts| async move {
         let (mut ours, mut theirs) = connected(&hosts, &TcpOptions::default()).await;
-        let data = pattern(100_000);
-        let expected = data.clone();
         let server = spawn(async move {
-            let request = read_all(&mut theirs).await;
-            assert_eq!(request, b"request");
-            theirs.write_all(&data).await.unwrap();
+            assert_eq!(read_all(&mut theirs).await, b"request");
+            theirs.write_all(&pattern(100_000)).await.unwrap();
         });
         ours.write_all(b"request").await.unwrap();
         ours.close().await.unwrap();
         assert_eq!(ours.write(b"more").await.unwrap_err().kind(), ErrorKind::BrokenPipe);
-        let response = read_all(&mut ours).await;
-        assert_eq!(response, expected);
+        assert_eq!(read_all(&mut ours).await, pattern(100_000));
         server.await;
     });
 }
@@ -145,14 +141,8 @@ fn a_closed_direction_leaves_the_other_open() {
 fn a_dropped_stream_still_delivers_what_was_written() {
     run(|hosts| async move {
         let (mut ours, mut theirs) = connected(&hosts, &TcpOptions::default()).await;
-        let data = pattern(500_000);
-        let expected = data.clone();
-        spawn(async move {
-            ours.write_all(&data).await.unwrap();
-        })
-        .detach();
-        let all = read_all(&mut theirs).await;
-        assert_eq!(all, expected);
+        spawn(async move { ours.write_all(&pattern(500_000)).await.unwrap() }).detach();
+        assert_eq!(read_all(&mut theirs).await, pattern(500_000));
     });
 }
 
@@ -163,16 +153,14 @@ fn unread_data_turns_a_drop_into_a_reset() {
         ours.write_all(b"never read").await.unwrap();
         sleep(3 * DELAY).await;
         drop(theirs);
-        let error = ours.read(&mut [0; 10]).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+        assert_eq!(ours.read(&mut [0; 10]).await.unwrap_err().kind(), ErrorKind::ConnectionReset);
 
         // The same if the data comes after the drop.
         let (mut ours, theirs) = connected(&hosts, &TcpOptions::default()).await;
         drop(theirs);
         ours.write_all(b"never read").await.unwrap();
         sleep(3 * DELAY).await;
-        let error = ours.write_all(b"broken").await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+        assert_eq!(ours.write_all(b"broken").await.unwrap_err().kind(), ErrorKind::ConnectionReset);
     });
 }
 
@@ -181,8 +169,7 @@ fn an_abort_is_a_reset_for_the_peer() {
     run(|hosts| async move {
         let (ours, mut theirs) = connected(&hosts, &TcpOptions::default()).await;
         ours.abort();
-        let error = theirs.read(&mut [0; 10]).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+        assert_eq!(theirs.read(&mut [0; 10]).await.unwrap_err().kind(), ErrorKind::ConnectionReset);
     });
 }
 
@@ -196,7 +183,6 @@ fn a_writer_stalls_while_the_reader_does_not_read() {
         };
         let (mut ours, mut theirs) = connected(&hosts, &options).await;
         let data = pattern(1_000_000);
-        let expected = data.clone();
         let written = Rc::new(std::cell::Cell::new(0));
         let count = Rc::clone(&written);
         spawn(async move {
@@ -209,17 +195,14 @@ fn a_writer_stalls_while_the_reader_does_not_read() {
         sleep(Duration::from_secs(100)).await;
         // Both buffers are full, and nothing beyond them was taken.
         assert!((50_000..=110_000).contains(&written.get()), "{} bytes", written.get());
-        let all = read_all(&mut theirs).await;
-        assert_eq!(all, expected);
+        assert_eq!(read_all(&mut theirs).await, pattern(1_000_000));
     });
 }
 
 /// Sends `len` bytes and the end of the stream, and checks that they arrive.
 async fn transfer(ours: &mut Box<dyn TcpStream>, mut theirs: Box<dyn TcpStream>, len: usize) {
-    let data = pattern(len);
-    let expected = data.clone();
-    let reading = spawn(async move { assert!(read_all(&mut theirs).await == expected) });
-    ours.write_all(&data).await.unwrap();
+    let reading = spawn(async move { assert!(read_all(&mut theirs).await == pattern(len)) });
+    ours.write_all(&pattern(len)).await.unwrap();
     ours.close().await.unwrap();
     reading.await;
 }
@@ -252,8 +235,7 @@ fn a_listener_that_goes_resets_what_it_did_not_hand_out() {
         let mut stream = connect.await.unwrap();
         sleep(2 * DELAY).await;
         drop(listener);
-        let error = stream.read(&mut [0; 1]).await.unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::ConnectionReset);
+        assert_eq!(stream.read(&mut [0; 1]).await.unwrap_err().kind(), ErrorKind::ConnectionReset);
         // The port is free again.
         listen(&hosts, address(SERVER, 80), &TcpOptions::default());
     });
@@ -264,8 +246,7 @@ fn a_dropped_attempt_sends_nothing_more() {
     run(|hosts| async move {
         let to = address("10.9.9.9", 80);
         let mut attempt = client(&hosts).connect_tcp(None, to, &TcpOptions::default());
-        let pending = poll_fn(|cx| Poll::Ready(attempt.as_mut().poll(cx).is_pending())).await;
-        assert!(pending);
+        assert!(poll_fn(|cx| Poll::Ready(attempt.as_mut().poll(cx).is_pending())).await);
         let sent = || {
             let offered = hosts.with_network(|network| {
                 let link = network.links().next().unwrap();

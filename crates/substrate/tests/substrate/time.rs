@@ -67,8 +67,7 @@ fn a_timer_that_is_reset_again_and_again_is_due_at_the_last_deadline() {
         for _ in 0..10_000 {
             sleep(Duration::from_micros(10)).await;
             timer.reset(now() + Duration::from_secs(1));
-            let pending = poll_fn(|cx| Poll::Ready(Pin::new(&mut timer).poll(cx).is_pending()));
-            assert!(pending.await);
+            assert!(poll_fn(|cx| Poll::Ready(Pin::new(&mut timer).poll(cx).is_pending())).await);
         }
         (&mut timer).await;
         assert_eq!(now(), Time::from_millis(1_100));

@@ -31,8 +31,7 @@ fn an_echo_takes_two_delays_and_two_serialisations_to_the_nanosecond() {
             assert_eq!(meta.destination.is_ipv4(), family == "IPv4");
             now()
         });
-        let expected = Time::from_nanos(2 * (serialization_ns + 5_000_000));
-        assert_eq!(rtt, expected, "{family}");
+        assert_eq!(rtt, Time::from_nanos(2 * (serialization_ns + 5_000_000)), "{family}");
     }
 }
 
@@ -42,8 +41,7 @@ fn ephemeral_ports_come_in_sequence_and_taken_addresses_are_refused() {
         let client = hosts.get("client").unwrap();
         let first = bind(&hosts, "client", "10.0.0.1:0");
         let second = bind(&hosts, "client", "10.0.0.1:0");
-        let taken = client.bind_udp(first.local_addr()).unwrap_err();
-        assert_eq!(taken.kind(), ErrorKind::AddrInUse);
+        assert_eq!(client.bind_udp(first.local_addr()).unwrap_err().kind(), ErrorKind::AddrInUse);
         let any = address("0.0.0.0", first.local_addr().port());
         assert_eq!(client.bind_udp(any).unwrap_err().kind(), ErrorKind::AddrInUse);
         let foreign = client.bind_udp(address(SERVER, 0)).unwrap_err();

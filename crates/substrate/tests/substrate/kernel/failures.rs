@@ -102,8 +102,7 @@ fn a_panic_is_the_result_and_the_thread_as_good_as_new() {
 #[test]
 fn the_tasks_of_a_run_are_dropped_with_it_and_their_sockets_closed() {
     let (alive, port) = execute(|machine| async move {
-        let host = loopback(&machine);
-        let listener = host.listen_tcp(address("127.0.0.1", 0), &defaults()).unwrap();
+        let listener = loopback(&machine).listen_tcp(address("127.0.0.1", 0), &defaults()).unwrap();
         let port = listener.local_addr().port();
         let alive = Rc::new(());
         let held = Rc::clone(&alive);
@@ -152,8 +151,7 @@ fn runs_do_not_nest() {
 fn a_host_without_an_address_of_the_family_says_so() {
     let error = execute(|machine| async move {
         let host = machine.host("mute", Vec::<IpAddr>::new());
-        let connecting = host.connect_tcp(None, address("127.0.0.1", 9), &defaults());
-        connecting.await.err().unwrap()
+        host.connect_tcp(None, address("127.0.0.1", 9), &defaults()).await.err().unwrap()
     });
     assert!(error.unwrap().to_string().contains("mute has no address of the same IP version"));
 }

@@ -34,15 +34,13 @@ fn megabytes_go_both_ways_at_once() {
             assert_eq!(theirs.peer_addr(), ours.local_addr());
             spawn(echo(theirs)).detach();
             let (mut reader, mut writer) = ours.split();
-            let data = pattern(8_000_000);
-            let sent = data.clone();
             let writing = spawn(async move {
-                writer.write_all(&sent).await.unwrap();
+                writer.write_all(&pattern(8_000_000)).await.unwrap();
                 writer.close().await.unwrap();
             });
             let back = read_all(&mut reader).await;
             writing.await;
-            assert!(back == data);
+            assert!(back == pattern(8_000_000));
         });
     }
 }
@@ -75,16 +73,13 @@ fn closing_ends_one_direction_and_leaves_the_other() {
         let (mut ours, mut theirs) = connected(&*host, v4()).await;
         ours.write_all(b"the last word").await.unwrap();
         ours.close().await.unwrap();
-        let after = ours.write(b"more").await.unwrap_err();
-        assert_eq!(after.kind(), ErrorKind::BrokenPipe);
-        let received = read_all(&mut theirs).await;
-        assert_eq!(received, b"the last word");
+        assert_eq!(ours.write(b"more").await.unwrap_err().kind(), ErrorKind::BrokenPipe);
+        assert_eq!(read_all(&mut theirs).await, b"the last word");
         // Read to the end again: it stays there.
         assert_eq!(theirs.read(&mut [0; 9]).await.unwrap(), 0);
         theirs.write_all(&pattern(1_000_000)).await.unwrap_or_else(|error| panic!("{error}"));
         drop(theirs);
-        let received = read_all(&mut ours).await;
-        assert!(received == pattern(1_000_000));
+        assert!(read_all(&mut ours).await == pattern(1_000_000));
         assert_eq!(ours.info().bytes_received, 1_000_000);
     });
 }
@@ -139,8 +134,7 @@ fn an_abort_is_a_reset_to_the_peer_and_wakes_who_waits() {
         sleep(Duration::from_millis(1)).await;
         ours.borrow().abort();
         assert_eq!(reading.await.unwrap_err().kind(), ErrorKind::ConnectionAborted);
-        let told = theirs.read(&mut [0; 10]).await.unwrap_err();
-        assert_eq!(told.kind(), ErrorKind::ConnectionReset);
+        assert_eq!(theirs.read(&mut [0; 10]).await.unwrap_err().kind(), ErrorKind::ConnectionReset);
         let mut ours = Rc::into_inner(ours).unwrap().into_inner();
         let after = ours.write(b"more").await.unwrap_err();
         assert_eq!(after.kind(), ErrorKind::ConnectionAborted);
@@ -157,8 +151,7 @@ fn dropping_what_was_not_read_is_a_reset() {
         ours.write_all(b"no one reads this").await.unwrap();
         sleep(Duration::from_millis(5)).await;
         drop(theirs);
-        let told = ours.read(&mut [0; 10]).await.unwrap_err();
-        assert_eq!(told.kind(), ErrorKind::ConnectionReset);
+        assert_eq!(ours.read(&mut [0; 10]).await.unwrap_err().kind(), ErrorKind::ConnectionReset);
     });
 }
 
@@ -216,8 +209,7 @@ async fn accept_all(listener: &dyn TcpListener, count: usize) -> Vec<Box<dyn Tcp
 fn hundreds_of_connections_at_once() {
     const COUNT: usize = 300;
     run(|host| async move {
-        let options = defaults();
-        let listener = host.listen_tcp(v4(), &options).unwrap();
+        let listener = host.listen_tcp(v4(), &defaults()).unwrap();
         let remote = listener.local_addr();
         spawn(async move {
             loop {
@@ -249,8 +241,7 @@ fn a_port_is_free_again_as_soon_as_its_listener_has_gone() {
         let options = defaults();
         let listener = host.listen_tcp(v4(), &options).unwrap();
         let local = listener.local_addr();
-        let taken = host.listen_tcp(local, &options).err().unwrap();
-        assert_eq!(taken.kind(), ErrorKind::AddrInUse);
+        assert_eq!(host.listen_tcp(local, &options).err().unwrap().kind(), ErrorKind::AddrInUse);
         let client = host.connect_tcp(None, local, &options).await.unwrap();
         let mut served = listener.accept().await.unwrap();
         // The side that closes first keeps the port in TIME-WAIT.

@@ -28,10 +28,8 @@ fn assert_refused(options: TcpOptions, advice: &str) {
 
 #[test]
 fn an_unknown_congestion_control_is_refused_with_what_there_is() {
-    let options = TcpOptions { congestion: "pigeon".to_owned(), ..defaults() };
-    assert_refused(options, "reno");
-    let options = TcpOptions { congestion: String::new(), ..defaults() };
-    assert_refused(options, "choose one of");
+    assert_refused(TcpOptions { congestion: "pigeon".to_owned(), ..defaults() }, "reno");
+    assert_refused(TcpOptions { congestion: String::new(), ..defaults() }, "choose one of");
 }
 
 #[test]
@@ -96,13 +94,11 @@ fn what_the_kernel_can_do_it_does() {
 
 #[test]
 fn impossible_numbers_are_refused_with_what_is_possible() {
-    let tiny = TcpOptions { send_buffer: Some(0), ..defaults() };
-    assert_refused(tiny, "choose 2304 to 1073741824");
+    assert_refused(TcpOptions { send_buffer: Some(0), ..defaults() }, "choose 2304 to 1073741824");
     let huge = TcpOptions { receive_buffer: Some(usize::MAX), ..defaults() };
     assert_refused(huge, "choose 2304 to 1073741824");
     for idle in [Duration::from_millis(1_500), Duration::ZERO, Duration::from_secs(40_000)] {
-        let options = TcpOptions { keepalive: Some(idle), ..defaults() };
-        assert_refused(options, "1 to 32767");
+        assert_refused(TcpOptions { keepalive: Some(idle), ..defaults() }, "1 to 32767");
     }
 }
 

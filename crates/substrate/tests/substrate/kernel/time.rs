@@ -89,8 +89,7 @@ fn the_time_of_day_and_the_randomness_are_the_systems() {
     };
     let before = since_1970();
     let within = execute(|machine| async move {
-        let host = machine.host("here", []);
-        assert!(matches!(host.entropy(), Entropy::System));
+        assert!(matches!(machine.host("here", []).entropy(), Entropy::System));
         assert!(!trackbed_substrate::is_simulating());
         wall_clock()
     });
