@@ -2,8 +2,7 @@
 
 use trackbed_core::Time;
 
-use crate::motion::MotionError;
-use crate::motion::quantity;
+use crate::motion::{MotionError, quantity};
 use trackbed_core::text::Table;
 
 /// A speed that changes linearly between given times, and is constant before the first and after the last one.

@@ -6,8 +6,7 @@ use crate::motion::Ride;
 use trackbed_core::{Bitrate, ByteSize, Rng, Seed, Time};
 
 use crate::radio::effects::{Effect, EffectKind, Effects};
-use crate::radio::event::Layer3Filter;
-use crate::radio::event::Timers;
+use crate::radio::event::{Layer3Filter, Timers};
 use crate::radio::profile::Spell;
 use crate::radio::railway::Railway;
 use crate::radio::shadowing::{Landscape, Variation};

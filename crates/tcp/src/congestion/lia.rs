@@ -45,8 +45,7 @@ mod tests {
 
     use super::*;
     use crate::congestion::coupling::Coupling;
-    use crate::congestion::reno;
-    use crate::congestion::{Acked, HyStart};
+    use crate::congestion::{Acked, HyStart, reno};
     use crate::sequence::Seq;
 
     fn acked(segments: u32, rtt_ms: u64) -> Acked {

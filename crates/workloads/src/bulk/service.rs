@@ -13,8 +13,7 @@ use trackbed_substrate::now;
 use super::plan::Plan;
 use super::uploads::Uploads;
 use crate::contract::SiteFile;
-use crate::data::{Arrived, pieces};
-use crate::data::{nothing_at, refuse};
+use crate::data::{Arrived, nothing_at, pieces, refuse};
 
 /// Answers these requests, and any other with 404:
 ///
