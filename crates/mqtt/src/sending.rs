@@ -171,8 +171,7 @@ impl Sending {
             let written = match &mut message.stage {
                 Stage::Published(_, Some(expires)) if *expires <= now => false,
                 Stage::Published(publish, _) => {
-                    let packet = Packet::Publish((**publish).clone());
-                    write(version, &packet, out, len_max).is_ok()
+                    write(version, &Packet::Publish((**publish).clone()), out, len_max).is_ok()
                 }
                 Stage::Released => {
                     release(version, message.packet_id, Reason::SUCCESS, out);

@@ -93,8 +93,7 @@ mod tests {
     #[test]
     fn copies_do_not_count() {
         let runs: Vec<Vec<f64>> = (0..30).map(|k| vec![f64::from(k); 100]).collect();
-        let pooled = Sample::new(&runs.concat()).unwrap();
-        let found = independent_values(&runs, &pooled, 0.5, TAIL);
+        let found = independent_values(&runs, &Sample::new(&runs.concat()).unwrap(), 0.5, TAIL);
         assert!((found - 29.0 * (1.96076_f64 / 2.04523).powi(2)).abs() < 1e-2, "{found}");
     }
 
@@ -103,8 +102,7 @@ mod tests {
     #[test]
     fn like_runs_count_as_their_values() {
         let runs: Vec<Vec<f64>> = vec![(0..100).map(f64::from).collect(); 20];
-        let pooled = Sample::new(&runs.concat()).unwrap();
-        let found = independent_values(&runs, &pooled, 0.5, TAIL);
+        let found = independent_values(&runs, &Sample::new(&runs.concat()).unwrap(), 0.5, TAIL);
         assert!((found - 2_000.0 * (1.96115_f64 / 2.09302).powi(2)).abs() < 0.5, "{found}");
     }
 }

@@ -223,8 +223,7 @@ pub fn compare_paired(
 /// # Errors
 /// As [`compare_paired`].
 pub fn paired(first: &[Option<f64>], second: &[Option<f64>]) -> Result<Comparison, StatsError> {
-    let terms = Terms { margin: Margin::Absolute(0.0), ..Terms::default() };
-    compare_paired(first, second, &terms)
+    compare_paired(first, second, &Terms { margin: Margin::Absolute(0.0), ..Terms::default() })
 }
 
 /// Compares two sets of runs without common seeds; `None` is a failed run. The order on each side

@@ -197,8 +197,7 @@ mod tests {
     /// Then it doubles in whole ticks.
     #[test]
     fn the_timeout_is_in_whole_ticks_if_there_are_any() {
-        let tick = Tick::new(ms(4), ms(0));
-        let mut rtt = RttEstimator::new(RtoBounds::default(), tick);
+        let mut rtt = RttEstimator::new(RtoBounds::default(), Tick::new(ms(4), ms(0)));
         sample_for_long(&mut rtt, Duration::from_micros(36_700));
         assert_eq!((rtt.rto, rtt.backed_off(3)), (ms(240), ms(1_920)));
     }

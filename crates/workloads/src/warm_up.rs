@@ -78,8 +78,7 @@ async fn warm_up_phone(phone: Rc<Phone>, at: Time, patience: Patience) -> Result
 async fn session(phone: &Rc<Phone>, patience: Patience) -> Result<(), String> {
     let words = |why: Error| why.to_string();
     let line = Rc::clone(phone).open().await.map_err(words)?;
-    let request = Request::new(WARM_UP_PATH, body::empty());
-    let response = line.exchange(request).await.map_err(words)?;
+    let response = line.exchange(Request::new(WARM_UP_PATH, body::empty())).await.map_err(words)?;
     if response.status != WARM {
         return Err(format!("the server answered it with status {}", response.status));
     }

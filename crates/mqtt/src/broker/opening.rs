@@ -51,8 +51,7 @@ impl Broker {
         // Taking over may have ended it.
         let earlier = self.clients.get(&client).copied();
         if earlier.is_none() && self.sessions.len() >= self.limits.sessions {
-            let why = "too many sessions";
-            return Err(Fault::new(Reason::QUOTA_EXCEEDED, why));
+            return Err(Fault::new(Reason::QUOTA_EXCEEDED, "too many sessions"));
         }
         let session_id = earlier.unwrap_or_else(|| self.begin(client));
         let kept_secs = u32::try_from(self.limits.session_expiry.as_secs()).unwrap_or(u32::MAX - 1);

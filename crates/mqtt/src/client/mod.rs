@@ -345,8 +345,7 @@ impl Client {
         };
         match qos {
             Qos::AtMostOnce => {
-                let packet = Packet::Publish(publish);
-                write(version, &packet, &mut self.output, self.packet_len_max)
+                write(version, &Packet::Publish(publish), &mut self.output, self.packet_len_max)
             }
             Qos::AtLeastOnce | Qos::ExactlyOnce => {
                 let output = (&mut self.output, self.packet_len_max);
@@ -381,8 +380,7 @@ impl Client {
         }
         let packet_id = self.sending.reserve();
         let packet = packet(packet_id);
-        let len_max = self.packet_len_max;
-        let written = write(self.settings.version, &packet, &mut self.output, len_max);
+        let written = write(self.settings.version, &packet, &mut self.output, self.packet_len_max);
         if written.is_err() {
             self.sending.release(packet_id);
         }

@@ -289,8 +289,7 @@ fn a_will_may_wait() {
     let watcher = world.join(named(V5, "w"));
     world.subscribe(watcher, "wills", AtLeastOnce);
     let will = Will { message: message("wills", "gone", AtLeastOnce), delay_secs: 30 };
-    let settings = Settings { will: Some(will.clone()), ..lasting(V5, "s") };
-    let peer = world.join(settings);
+    let peer = world.join(Settings { will: Some(will.clone()), ..lasting(V5, "s") });
     world.cut(peer);
     world.after(Duration::from_secs(29));
     world.connect(peer);

@@ -60,8 +60,7 @@ fn damage(bytes: &mut Vec<u8>, rng: &mut Rng) {
 /// Whatever arrives, the broker keeps serving a correct client.
 #[test]
 fn damaged_sessions_and_noise_harm_no_other_client() {
-    let limits = Limits { retained: 50, sessions: 50, ..Limits::default() };
-    let mut world = World::new(limits);
+    let mut world = World::new(Limits { retained: 50, sessions: 50, ..Limits::default() });
     let peer = world.join(named(Version::V5, "honest"));
     world.subscribe(peer, "honest", Qos::AtLeastOnce);
     let sessions = Version::ALL.iter().map(|version| session(*version)).collect::<Vec<_>>();

@@ -81,8 +81,7 @@ fn packets_longer_than_a_client_takes_do_not_reach_it() {
 /// others queued.
 #[test]
 fn slow_and_absent_subscribers_cost_what_they_may() {
-    let limits = Limits { queue_len: 20, output_bytes: 1_000, ..Limits::default() };
-    let mut world = World::new(limits);
+    let mut world = World::new(Limits { queue_len: 20, output_bytes: 1_000, ..Limits::default() });
     let publisher = world.join(named(V5, "p"));
     let absent = world.join(lasting(V5, "s"));
     world.subscribe(absent, "a", AtLeastOnce);

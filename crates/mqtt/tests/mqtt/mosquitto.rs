@@ -115,8 +115,7 @@ fn every_quality_wildcards_and_retained_messages() {
             }
         }
         for text in ["kept", ""] {
-            let keep = Message { retain: true, ..message("kept/x", text, Qos::AtLeastOnce) };
-            peer.publish(keep);
+            peer.publish(Message { retain: true, ..message("kept/x", text, Qos::AtLeastOnce) });
             let mut late = broker.join(named(*version, "late"));
             late.subscribe("#", Qos::ExactlyOnce);
             peer.publish(message("kept/y", "live", Qos::AtLeastOnce));

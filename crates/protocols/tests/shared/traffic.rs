@@ -37,8 +37,7 @@ pub async fn echo(connection: &dyn Connection, len: usize, seed: u64) {
     let (upload, sum) = noise(len, seed);
     let response = connection.exchange(post("/echo", upload)).await.unwrap();
     assert_eq!(response.status, 200);
-    let answer = digest(response.body).await.unwrap();
-    assert_eq!(answer, sum, "{len} bytes of seed {seed}");
+    assert_eq!(digest(response.body).await.unwrap(), sum, "{len} bytes of seed {seed}");
 }
 
 /// Sends `len` bytes of [`noise`] and checks that the server has received them.

@@ -33,8 +33,7 @@ fn every_congestion_control_carries_a_transfer() {
         let took = simulate(&fast(50), |track| async move {
             let mut config = ServerConfig::default();
             config.transport.congestion = congestion.name.to_owned();
-            let service = Rc::new(service);
-            let server = track.serve_with(protocol("quic"), &config, service);
+            let server = track.serve_with(protocol("quic"), &config, Rc::new(service));
             let connection =
                 track.connect(protocol("quic"), &server, ClientConfig::default()).await;
             fetch(&*connection, 2_000_000).await;

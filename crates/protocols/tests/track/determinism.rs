@@ -22,8 +22,7 @@ fn traces(protocol: &'static dyn Protocol, run: u64) -> (Vec<u8>, Seen) {
         if has_hybrids {
             config.tls.key_exchanges = vec![KeyExchange::P256MlKem768];
         }
-        let service = Rc::new(service);
-        let server = track.serve_with(protocol, &config, service);
+        let server = track.serve_with(protocol, &config, Rc::new(service));
         let mut config = ClientConfig::default();
         config.transport.observer = Some(observer);
         if has_hybrids {

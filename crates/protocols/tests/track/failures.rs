@@ -159,8 +159,7 @@ fn nonsense_ends_the_connection_that_it_came_on() {
         for bytes in nonsense {
             simulate(&clean(), |track| async move {
                 let (_server, connection) = track.connected(protocol(name)).await;
-                let options = TcpOptions::default();
-                let open = track.client.connect_tcp(None, server_address(), &options);
+                let open = track.client.connect_tcp(None, server_address(), &TcpOptions::default());
                 let mut raw = open.await.unwrap();
                 raw.write_all(bytes).await.unwrap();
                 raw.close().await.unwrap();

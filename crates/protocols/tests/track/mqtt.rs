@@ -89,8 +89,7 @@ fn long_bodies_arrive_in_every_version_and_quality() {
             let (_server, connection) = connected(&track, mqtt).await;
             join_all((0..3).map(|seed| echo(&*connection, 700_000, seed))).await;
             if mqtt.answer == MqttAnswer::Service {
-                let response = connection.exchange(get("/status?404")).await.unwrap();
-                assert_eq!(response.status, 404);
+                assert_eq!(connection.exchange(get("/status?404")).await.unwrap().status, 404);
                 fetch(&*connection, 1_000_000).await;
             }
             connection.close().await;
@@ -147,8 +146,7 @@ fn silent_connections_are_closed_and_do_no_harm() {
         let (_server, connection) = connected(&track, MqttParameters::default()).await;
         let mut silent = Vec::new();
         for _ in 0..200 {
-            let options = TcpOptions::default();
-            let open = track.client.connect_tcp(None, server_address(), &options);
+            let open = track.client.connect_tcp(None, server_address(), &TcpOptions::default());
             silent.push(open.await.unwrap());
         }
         let last = now();

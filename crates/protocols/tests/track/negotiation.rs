@@ -187,8 +187,7 @@ fn what_cannot_be_had_is_refused_with_advice() {
         ("http2", vec![], "allow x25519"),
     ] {
         let tls = TlsParameters { key_exchanges, ..TlsParameters::default() };
-        let exchange = ClientConfig { tls, ..ClientConfig::default() };
-        let error = refused(name, exchange);
+        let error = refused(name, ClientConfig { tls, ..ClientConfig::default() });
         assert!(error.contains(advice), "{error}");
     }
     let congestion = "vegas".to_owned();
@@ -196,8 +195,7 @@ fn what_cannot_be_had_is_refused_with_advice() {
     let unknown = ClientConfig { transport, ..ClientConfig::default() };
     assert!(refused("quic", unknown).contains("cubic, reno, bbr3"));
     let no_trust = simulate(&clean(), |track| async move {
-        let dialer = protocol("quic").dialer(track.client, &ClientConfig::default());
-        dialer.err().unwrap().to_string()
+        protocol("quic").dialer(track.client, &ClientConfig::default()).err().unwrap().to_string()
     });
     assert!(no_trust.contains("trust"));
 }

@@ -50,11 +50,10 @@ fn early(
     silent: Duration,
     exchange: impl AsyncFnOnce(&dyn Connection) + Send,
 ) -> Duration {
-    let seed = Seed::of_run(1, 0);
     let begin = Time::from_millis(10_000);
     let silent = Spells::new([(begin, begin + silent)]).unwrap();
     let down = clean().with(Outage { down: silent });
-    simulate_on(network(&clean(), &down, &seed), seed, |track| async move {
+    simulate_over([&clean(), &down], |track| async move {
         let server = track.serve(protocol(name));
         let config = ClientConfig { handshake: Handshake::Early, ..ClientConfig::default() };
         let dialer = track.dialer(protocol(name), &server, config);
@@ -73,9 +72,7 @@ fn early(
 #[test]
 fn every_congestion_control_gets_along_with_a_network_that_takes_no_time() {
     for congestion in congestion().iter().filter(|entry| entry.of == CongestionOf::Quic) {
-        let seed = Seed::of_run(1, 0);
-        let instant = LinkSpec::new();
-        simulate_on(network(&instant, &instant, &seed), seed, |track| async move {
+        simulate(&LinkSpec::new(), |track| async move {
             let congestion = congestion.name.to_owned();
             let transport = TransportParameters { congestion, ..TransportParameters::default() };
             let (_server, connection) = track.connected_over(protocol("quic"), transport).await;

@@ -54,8 +54,7 @@ fn script(
         TransportParameters { encapsulation, sctp, window, ..TransportParameters::default() };
     let ((), script): (_, Script) = simulate_seen(network, seed, |track: Track| async move {
         let (_server, connection) = track.connected_over(protocol("sctp"), transport).await;
-        let response = connection.exchange(get(&format!("/zeros?{bytes}"))).await.unwrap();
-        let mut body = response.body;
+        let mut body = connection.exchange(get(&format!("/zeros?{bytes}"))).await.unwrap().body;
         let first = body.next().await.unwrap().unwrap().len() as u64;
         sleep(pause).await;
         assert_eq!(body::drain(body).await, Ok(bytes - first));

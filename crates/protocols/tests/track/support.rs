@@ -227,8 +227,7 @@ pub fn idle_after(limit: Duration) -> TransportParameters {
 
 /// Sends a small request and returns when its response was complete.
 pub async fn ping(connection: &dyn Connection) -> Result<Time, Error> {
-    let request = Request::new("/echo", body::full("ping"));
-    let response = connection.exchange(request).await?;
+    let response = connection.exchange(Request::new("/echo", body::full("ping"))).await?;
     assert_eq!(response.status, 200);
     assert_eq!(body::collect(response.body, 100).await?, "ping");
     Ok(now())

@@ -199,6 +199,5 @@ fn a_device_of_the_study_is_a_model_with_a_name() {
     assert!(model.sources.iter().all(|source| source.contains("raspberry-pi-5")));
     let own = device("cores = 4\nmessage-cost = \"1 ms\"");
     assert_eq!((own.cores, own.cost.message.as_micros()), (4, 1_000));
-    let unknown = telemetry("kind = \"detector\"\ndevice = \"pi\"", "");
-    expect_words(&unknown, &[], &["raspberry-pi-5"]);
+    expect_words(&telemetry("kind = \"detector\"\ndevice = \"pi\"", ""), &[], &["raspberry-pi-5"]);
 }

@@ -187,8 +187,7 @@ fn lists_that_are_one_value() {
         ("[[\"1 s\", \"2\"]]", "\"2\" has no unit; write a time as \"10 ms\""),
         ("\"\"", "the list is empty"),
     ] {
-        let text = link(&format!("outage = {value}"));
-        expect(&text, value, &format!("{why}; {pairs}"), "");
+        expect(&link(&format!("outage = {value}")), value, &format!("{why}; {pairs}"), "");
     }
     let text = link("loss = { list = [3, \"x\"] }");
     let message = "\"x\" is not a whole number; write whole numbers such as [3, 17]";

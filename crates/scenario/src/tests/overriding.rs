@@ -4,8 +4,7 @@ use super::{Source, expect_words, factors, plan, plan_with, planned_with, scenar
 use crate::load::load_without_files;
 
 fn vru(settings: &[&str]) -> super::Plan {
-    let text = include_str!("../../../../scenarios/vru.toml");
-    planned_with(text, settings)
+    planned_with(include_str!("../../../../scenarios/vru.toml"), settings)
 }
 
 #[test]

@@ -159,6 +159,5 @@ fn a_part_may_choose_a_protocol_that_has_no_use_for_a_common_key() {
                   [[part]]\nname = \"plain\"\nprotocol = \"tcp\"\n";
     let cells = factors(&plan(common));
     assert_eq!(cells, ["part=quic protocol=quic tls=1.3", "part=plain protocol=tcp tls=none"]);
-    let useless = format!("{common}tls = \"1.2\"\n");
-    expect_words(&useless, &[], &["tls 1.2 occurs in no cell"]);
+    expect_words(&format!("{common}tls = \"1.2\"\n"), &[], &["tls 1.2 occurs in no cell"]);
 }

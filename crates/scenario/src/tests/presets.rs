@@ -6,8 +6,7 @@ use super::{expect_words, factors, plan, plan_with, planned_with, scenario};
 
 /// The scenario over `protocol`, with these settings.
 fn hash(protocol: &str, settings: &[&str]) -> String {
-    let text = scenario("").replace("quic", protocol);
-    planned_with(&text, settings).hash
+    planned_with(&scenario("").replace("quic", protocol), settings).hash
 }
 
 /// The digest covers all that a result depends on.
@@ -36,8 +35,7 @@ fn presets_hold_what_their_sources_say() {
     let said = ["initial-window", "beta", "hystart", "packet-size"]
         .map(|key| quic.arguments.value(key).unwrap().to_string());
     assert_eq!(said, ["32", "70 %", "true", "1252 B"]);
-    let text = scenario("").replace("quic", "tcp");
-    let ns3 = plan_with(&text, &["preset.tcp=ns-3"]).unwrap();
+    let ns3 = plan_with(&scenario("").replace("quic", "tcp"), &["preset.tcp=ns-3"]).unwrap();
     let tcp = &ns3.cells[0].endpoint.transport.tcp;
     // 12 bytes of a segment are its timestamp (RFC 7323).
     assert_eq!((tcp.initial_window, tcp.mss, tcp.sack), (Some(1), Some(536 + 12), false));

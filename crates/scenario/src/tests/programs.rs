@@ -39,8 +39,7 @@ fn a_command_needs_no_name_and_who_is_not_there_has_none() {
     let both = format!("{command}\nserver = [\"trackbed\", \"command\"]");
     let plan = super::plan(&with_workload(&both));
     assert_eq!(factors(&plan), ["protocol=http2 server=trackbed", "protocol=http2 server=command"]);
-    let without = with_workload("protocol = \"http2\"\nserver = \"command\"");
-    expect_words(&without, &[], &["missing"]);
+    expect_words(&with_workload("protocol = \"http2\"\nserver = \"command\""), &[], &["missing"]);
 }
 
 #[test]

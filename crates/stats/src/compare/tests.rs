@@ -204,8 +204,7 @@ fn bad_input_is_an_error_that_names_the_place() {
         assert_eq!(compare(&[None], &[None], &Terms::default()), Err(StatsError::Empty));
         assert_eq!(compare(&[], &[], &Terms::default()), Err(StatsError::Empty));
         for confidence in [0.0, 1.0, f64::NAN] {
-            let terms = Terms { confidence, ..Terms::default() };
-            let result = compare(&first, &second, &terms);
+            let result = compare(&first, &second, &Terms { confidence, ..Terms::default() });
             assert!(matches!(result, Err(StatsError::BadProbability(_))), "{result:?}");
         }
         for margin in [-0.1, f64::NAN, f64::INFINITY] {

@@ -110,8 +110,7 @@ impl Model {
                 self.arrived.insert(start);
                 any = true;
                 path.in_flight_segments = carrier.flying.len() as u32;
-                let acked = PathAcked { now, path: path.id, bytes: MSS.into(), rtt: None };
-                scheduler.on_acked(&acked);
+                scheduler.on_acked(&PathAcked { now, path: path.id, bytes: MSS.into(), rtt: None });
             }
         }
         while self.arrived.remove(&self.scene.una_offset) {

@@ -155,8 +155,7 @@ mod tests {
     fn the_queue_that_is_flushed_first_wins() {
         // 10 kB a round trip, twice: 500 kB/s at 40 ms, 250 kB/s at 80 ms.
         assert_eq!([40, 80].map(|ms| pacing_rate(&path(0, ms))), [500_000, 250_000]);
-        let avoiding = PathView { ssthresh_segments: 5, ..path(0, 40) };
-        assert_eq!(pacing_rate(&avoiding), 300_000);
+        assert_eq!(pacing_rate(&PathView { ssthresh_segments: 5, ..path(0, 40) }), 300_000);
         let queued = |path, queued_bytes| PathView { queued_bytes, ..path };
         for (queues, chosen) in [
             // 40 ms against 44 ms; 40 ms against 36 ms; the first of equals.

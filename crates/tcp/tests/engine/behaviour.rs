@@ -92,8 +92,7 @@ fn an_abort_resets_the_peer_and_a_refusal_says_so() {
     let [local, remote] = [([10, 0, 0, 1], 1).into(), ([10, 0, 0, 2], 2).into()];
     let mut client = Connection::connect(now, &Config::default(), local, remote, 7);
     let syn = drain(&mut client, now).remove(0);
-    let reset = Segment::parse(&reset_reply(&syn).unwrap()).unwrap();
-    client.handle_segment(now, reset);
+    client.handle_segment(now, Segment::parse(&reset_reply(&syn).unwrap()).unwrap());
     assert_eq!((client.state(), client.error()), (State::Closed, Some(TcpError::Refused)));
 }
 
@@ -140,8 +139,7 @@ fn a_reset_that_is_not_exact_and_a_syn_are_challenged() {
 /// The next sequence number that the connection expects.
 fn drain_next(connection: &mut Connection, now: Time) -> Seq {
     connection.write(now, b"?").unwrap();
-    let segments = drain(connection, now);
-    segments.last().expect("something was written").acknowledgment
+    drain(connection, now).last().expect("something was written").acknowledgment
 }
 
 #[test]
@@ -233,8 +231,7 @@ fn a_congestion_mark_is_echoed_and_reduces_the_window_once() {
     let echoes = track.hear(0, sent);
     assert!(!echoes.is_empty() && echoes.iter().all(|echo| echo.has(Flags::ECE)));
     track.hear(1, echoes);
-    let stats = track.server().stats();
-    assert_eq!(stats.ssthresh_segments, cwnd * 717 / 1024);
+    assert_eq!(track.server().stats().ssthresh_segments, cwnd * 717 / 1024);
     let next = track.write(1, b"next");
     assert!(next[0].has(Flags::CWR));
     let now = track.now;

@@ -119,8 +119,7 @@ fn one_reno_flow_uses_a_buffer_as_the_sawtooth_says() {
     const BDP: usize = 300;
     for (quarters, expected) in [(0, 0.750), (1, 0.893), (2, 0.964), (4, 1.000)] {
         // A growing window sends two packets back to back: one must find room.
-        let queue = BDP * quarters / 4 + 1;
-        let down = Link::new(36, 50, queue);
+        let down = Link::new(36, 50, BDP * quarters / 4 + 1);
         let plain = Config { batching: false, delayed_ack: false, ..tcp("reno") };
         let mut track = Track::alike(plain, [fast(50), down]);
         let capacity = 36e6 / 8.0 * MSS / 1500.0;

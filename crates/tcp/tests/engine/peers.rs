@@ -75,8 +75,7 @@ fn a_small_buffer_agrees_to_scaling_with_a_shift_of_zero() {
     assert_eq!(server.syn_ack.options.window_scale, Some(0));
     assert_eq!(server.connection.stats().send_window_bytes, 500 << 7);
 
-    let does_not = Config { window_scaling: false, ..small_buffer() };
-    let server = Server::accept(&does_not, scales, 500);
+    let server = Server::accept(&Config { window_scaling: false, ..small_buffer() }, scales, 500);
     assert_eq!(server.syn_ack.options.window_scale, None);
     assert_eq!(server.connection.stats().send_window_bytes, 500);
 }

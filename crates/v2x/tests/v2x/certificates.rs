@@ -36,8 +36,7 @@ fn however_points_are_written_it_is_the_same_certificate() {
     let r = both.len() - 65;
     both[r] = 0x83;
 
-    let payload = world.cam_payload();
-    let signed = sign(&world.ticket, &world.cam(&payload));
+    let signed = sign(&world.ticket, &world.cam(&world.cam_payload()));
     let place = signed.windows(original.bytes().len()).position(|at| at == original.bytes());
     let place = place.unwrap();
     for other in [long_key, compressed_r, both] {

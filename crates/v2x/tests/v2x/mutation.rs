@@ -36,8 +36,7 @@ fn no_changed_byte_is_believed() {
 #[test]
 fn no_changed_certificate_is_kept() {
     let world = World::new();
-    let payload = world.cam_payload();
-    let mut signed = sign(&world.ticket, &world.cam(&payload));
+    let mut signed = sign(&world.ticket, &world.cam(&world.cam_payload()));
     let certificate = world.ticket.certificate().bytes();
     let start = signed.windows(certificate.len()).position(|at| at == certificate).unwrap();
     let mut receiver = world.receiver();
@@ -53,8 +52,7 @@ fn no_changed_certificate_is_kept() {
 #[test]
 fn what_is_cut_short_is_refused() {
     let world = World::new();
-    let payload = world.denm_payload(94);
-    let signed = sign(&world.ticket, &world.denm(&payload));
+    let signed = sign(&world.ticket, &world.denm(&world.denm_payload(94)));
     let receiver = world.receiver();
     for len in 0..signed.len() {
         assert!(receiver.check(&signed[..len], world.now).is_err(), "{len} B");

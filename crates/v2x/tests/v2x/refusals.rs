@@ -22,8 +22,7 @@ fn hours(hours: u64) -> Duration {
 
 fn by_ticket(world: &World, terms: &Terms) -> Option<Refusal> {
     let ticket = world.infrastructure.ticket(&world.authority, 1, terms).unwrap();
-    let payload = world.cam_payload();
-    accept(&mut world.receiver(), &sign(&ticket, &world.cam(&payload)), world.now).err()
+    accept(&mut world.receiver(), &sign(&ticket, &world.cam(&world.cam_payload())), world.now).err()
 }
 
 #[test]
@@ -91,8 +90,7 @@ fn certificates_are_valid_when_they_say() {
     let refused = by_ticket(&world, &Terms::new(world.start(), 1));
     assert_eq!(refused, Some(Refusal::CertificateExpired { of: Signed::Ticket }));
     assert_eq!(by_ticket(&world, &Terms::new(world.start(), 2)), None);
-    let refused = by_ticket(&world, &Terms::new(world.start(), 1_001));
-    assert_eq!(refused, Some(Refusal::OutlivesIssuer));
+    assert_eq!(by_ticket(&world, &Terms::new(world.start(), 1_001)), Some(Refusal::OutlivesIssuer));
 }
 
 #[test]
@@ -130,8 +128,7 @@ fn messages_come_from_where_radio_reaches() {
     let payload = world.denm_payload(94);
     let mut receiver = world.receiver();
     let at = |place: Position| {
-        let message = Unsigned { generation_location: Some(place), ..world.denm(&payload) };
-        sign(&world.ticket, &message)
+        sign(&world.ticket, &Unsigned { generation_location: Some(place), ..world.denm(&payload) })
     };
     accept(&mut receiver, &at(PLACE.moved_m(19_900.0, 0.0)), world.now).unwrap();
     let refused = accept(&mut receiver, &at(PLACE.moved_m(20_100.0, 0.0)), world.now).unwrap_err();
@@ -175,8 +172,7 @@ fn permissions_are_held_to_what_is_said() {
     let mut receiver = world.receiver();
     let mut taken = Vec::new();
     for cause in 0..=255 {
-        let payload = world.denm_payload(cause);
-        let signed = sign(&ticket, &world.denm(&payload));
+        let signed = sign(&ticket, &world.denm(&world.denm_payload(cause)));
         match receiver.check(&signed, world.now) {
             Ok(_) => taken.push(cause),
             Err(refused) => assert!(
@@ -186,19 +182,15 @@ fn permissions_are_held_to_what_is_said() {
         }
     }
     assert_eq!(taken, [94]);
-    let careless = Policy { look_inside: false, ..world.policy() };
-    receiver = world.receiver_with(careless);
-    let payload = world.denm_payload(1);
-    assert!(receiver.check(&sign(&ticket, &world.denm(&payload)), world.now).is_ok());
+    receiver = world.receiver_with(Policy { look_inside: false, ..world.policy() });
+    assert!(receiver.check(&sign(&ticket, &world.denm(&world.denm_payload(1))), world.now).is_ok());
 }
 
 #[test]
 fn other_applications_are_not_served() {
     let world = World::new();
-    let message = Unsigned { psid: 139, ..world.cam(b"signal phases") };
-    let signed = sign(&world.ticket, &message);
-    let refused = accept(&mut world.receiver(), &signed, world.now);
-    assert_eq!(refused.unwrap_err(), Refusal::Psid(139));
+    let signed = sign(&world.ticket, &Unsigned { psid: 139, ..world.cam(b"signal phases") });
+    assert_eq!(accept(&mut world.receiver(), &signed, world.now).unwrap_err(), Refusal::Psid(139));
 }
 
 #[test]
@@ -237,8 +229,7 @@ fn unknown_senders_are_refused() {
 #[test]
 fn a_ticket_whose_signature_is_wrong_is_not_kept() {
     let world = World::new();
-    let payload = world.cam_payload();
-    let mut signed = sign(&world.ticket, &world.cam(&payload));
+    let mut signed = sign(&world.ticket, &world.cam(&world.cam_payload()));
     // The last byte of the ticket's s; after it come 67 bytes of the message's signature.
     let at = signed.len() - 67;
     signed[at] ^= 1;
@@ -280,8 +271,7 @@ fn tickets_are_kept_as_many_as_allowed() {
 #[test]
 fn forms_that_are_not_taken_have_names() {
     let world = World::new();
-    let payload = world.cam_payload();
-    let signed = sign(&world.ticket, &world.cam(&payload));
+    let signed = sign(&world.ticket, &world.cam(&world.cam_payload()));
     let refused = |change: &dyn Fn(&mut Vec<u8>)| {
         let mut bytes = signed.clone();
         change(&mut bytes);

@@ -13,8 +13,7 @@ use trackbed_v2x::{ItsTime, Refusal, SignedMessage};
 use crate::world::PLACE;
 
 fn traffic(crossing: Crossing) -> Traffic {
-    let epoch = ItsTime::from_secs(720_000_000);
-    Traffic::new(crossing, &Seed::of_run(1, 0), PLACE, epoch).unwrap()
+    Traffic::new(crossing, &Seed::of_run(1, 0), PLACE, ItsTime::from_secs(720_000_000)).unwrap()
 }
 
 /// A sixteenth of the study's crossing: twenty vehicles on two roads of one lane.

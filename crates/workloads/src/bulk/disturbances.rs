@@ -79,8 +79,7 @@ mod tests {
     fn they_divide_the_transfer_evenly() {
         assert!(Disturbances::new(1_000, 0, 0).is_empty());
         let three = Disturbances::new(1_000, 3, 0);
-        let expected = [250, 500, 750].map(|point| (point, Reconnection));
-        assert_eq!(three.0, expected);
+        assert_eq!(three.0, [250, 500, 750].map(|point| (point, Reconnection)));
         let mixed = Disturbances::new(1_000, 1, 3);
         assert_eq!(mixed.0, [(250, Move), (500, Move), (500, Reconnection), (750, Move)]);
         assert_eq!([249, 250, 499, 500, 1_000].map(|bytes| mixed.up_to(bytes)), [0, 1, 1, 3, 4]);

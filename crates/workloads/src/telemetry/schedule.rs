@@ -74,8 +74,7 @@ mod tests {
     const PERIOD: Duration = Duration::from_millis(10);
 
     fn times(intervals: Intervals, phone: u32, alone: bool, count: usize) -> Vec<Duration> {
-        let seed = Seed::of_run(5, 0);
-        Schedule::new(intervals, PERIOD, &seed, (phone, alone)).take(count).collect()
+        Schedule::new(intervals, PERIOD, &Seed::of_run(5, 0), (phone, alone)).take(count).collect()
     }
 
     fn gaps(times: &[Duration]) -> Vec<f64> {

@@ -113,15 +113,13 @@ fn a_phone_without_a_further_network_says_so() {
 
 #[test]
 fn there_may_be_a_disturbance_after_every_byte() {
-    let settings = [("reconnections", "9"), ("size", "10 B")];
-    run("bulk", &settings, &Behaviour::default()).succeeded();
+    run("bulk", &[("reconnections", "9"), ("size", "10 B")], &Behaviour::default()).succeeded();
 }
 
 #[test]
 fn a_third_party_server_is_refused_with_the_keys_to_change() {
     for name in ["reconnections", "moves"] {
-        let bulk = prepare("bulk", &[(name, "1")]).unwrap();
-        let why = bulk.site().err().unwrap();
+        let why = prepare("bulk", &[(name, "1")]).unwrap().site().err().unwrap();
         assert!(why.contains("reconnections") && why.contains("moves to 0"), "{why}");
     }
     assert!(prepare("bulk", &[]).unwrap().site().is_ok());

@@ -69,8 +69,7 @@ fn an_open_loop_with_a_connection_for_each_message_opens_them_side_by_side() {
     let settings = [("rate", "100 /s"), ("count", "5"), ("connection", "each")];
     let ran = run("messages", &settings, &Behaviour::default()).succeeded();
     expect("rtt_ms", &ran.records, &[30.0; 5]);
-    let begun = times(&ran.records, is_attempt);
-    assert_eq!(begun, [0.0, 10.0, 20.0, 30.0, 40.0]);
+    assert_eq!(times(&ran.records, is_attempt), [0.0, 10.0, 20.0, 30.0, 40.0]);
 }
 
 #[test]
@@ -136,8 +135,7 @@ fn fifty_phones_start_apart_and_are_all_served() {
 #[test]
 fn phones_start_together_or_apart_as_told() {
     let starts = |settings: &Settings| {
-        let ran = run("messages", settings, &Behaviour::default());
-        times(&ran.records, is_attempt)
+        times(&run("messages", settings, &Behaviour::default()).records, is_attempt)
     };
     assert_eq!(starts(&[("phones", "3"), ("stagger", "0 s")]), [0.0; 3]);
     let periodic = starts(&[("phones", "40"), ("rate", "50 /s"), ("count", "1")]);

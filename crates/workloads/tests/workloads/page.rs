@@ -87,8 +87,7 @@ fn without_keep_alive_each_object_has_a_connection_of_its_own() {
     for multiplexed in [false, true] {
         for connections_max in ["1", "2", "6"] {
             let settings = [("keep_alive", "false"), ("connections", connections_max)];
-            let behaviour = Behaviour { multiplexed, ..slow() };
-            let ran = page(&settings, &behaviour).succeeded();
+            let ran = page(&settings, &Behaviour { multiplexed, ..slow() }).succeeded();
             assert_eq!(attempts(&ran.records), 6);
             assert_eq!(ran.counts.exchanges, vec![1; 6], "exchanges of each connection");
             assert!(ran.counts.in_use_max <= connections_max.parse().unwrap());
@@ -106,8 +105,7 @@ fn what_waits_for_a_connection_does_so_in_the_order_of_its_urgency() {
             ("connections", "1"),
             ("priorities", priorities),
         ];
-        let behaviour = Behaviour { multiplexed: false, ..slow() };
-        let ran = run("page", &settings, &behaviour);
+        let ran = run("page", &settings, &Behaviour { multiplexed: false, ..slow() });
         let mut order: Vec<_> = times(&ran.records).into_iter().collect();
         order.sort_by(|(_, a), (_, b)| a.0.total_cmp(&b.0));
         assert_eq!(order.iter().map(|(object, _)| *object).collect::<Vec<_>>(), expected);
@@ -120,8 +118,7 @@ fn what_waits_for_a_connection_does_so_in_the_order_of_its_urgency() {
 #[test]
 fn a_connection_that_breaks_is_replaced_and_its_object_requested_again() {
     for multiplexed in [true, false] {
-        let behaviour = Behaviour { multiplexed, broken: &[2], ..slow() };
-        let ran = page(&[], &behaviour).succeeded();
+        let ran = page(&[], &Behaviour { multiplexed, broken: &[2], ..slow() }).succeeded();
         expect("objects_count", &ran.records, &[6.0]);
         let sheet = |event: &Event| matches!(event, Event::ObjectRequested { object: 1, .. });
         assert_eq!(count(&ran.records, sheet), 2);
@@ -219,8 +216,7 @@ fn a_site_holds_every_object() {
 
 #[test]
 fn the_timeout_is_as_long_as_it_says() {
-    let behaviour = Behaviour { unanswered: &[0], ..slow() };
-    let ran = page(&[("timeout", "3 s")], &behaviour);
+    let ran = page(&[("timeout", "3 s")], &Behaviour { unanswered: &[0], ..slow() });
     assert_eq!(
         failures(&ran.records),
         ["5 of the page's 6 objects were missing after 3 s (workload.timeout)"]

@@ -105,8 +105,7 @@ fn a_listener_that_loses_its_connection_opens_another_unless_that_cannot_help() 
     let behaviour = Behaviour { broken: &[0], ..Behaviour::default() };
     let ran = run("messages", &settings, &behaviour).succeeded();
     assert_eq!(warnings(&ran), BTreeMap::from([(1, vec![(0, 0), (0, 1), (0, 2)])]));
-    let behaviour = Behaviour { retryable: false, ..behaviour };
-    let ran = run("messages", &settings, &behaviour);
+    let ran = run("messages", &settings, &Behaviour { retryable: false, ..behaviour });
     let why = outcome(&ran.records).unwrap_err();
     assert!(why.contains("a listener failed"), "{why}");
     expect("answered_count", &ran.records, &[3.0]);

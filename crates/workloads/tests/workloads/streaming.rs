@@ -74,8 +74,7 @@ fn a_smooth_session_takes_its_start_up_and_its_length() {
 /// takes 3,010 ms and is there at 3,650, the fourth at 3,960: playback resumes, for the rest.
 #[test]
 fn a_late_piece_stalls_the_player_for_as_long_as_arithmetic_says() {
-    let settings = [("duration", "5 s"), ("startup", "2 s")];
-    let ran = session(&settings, &[300, 300, 3_000, 300], "");
+    let ran = session(&[("duration", "5 s"), ("startup", "2 s")], &[300, 300, 3_000, 300], "");
     assert_eq!(
         moves(&ran.records),
         [(640.0, "playing"), (2_640.0, "stalled"), (3_960.0, "playing"), (6_960.0, "ended")]
@@ -201,8 +200,7 @@ fn a_connection_that_breaks_is_replaced_twice_and_no_more() {
 
 #[test]
 fn a_session_to_which_nothing_comes_is_given_up() {
-    let silent = Behaviour { unanswered: &[2], ..Behaviour::default() };
-    let ran = session_of(&[], &[300], &silent);
+    let ran = session_of(&[], &[300], &Behaviour { unanswered: &[2], ..Behaviour::default() });
     assert_eq!(failures(&ran.records), ["no progress for 60 s (workload.timeout)"]);
     // The third piece was requested at 640 ms.
     assert_eq!(ran.records.last().unwrap().at.as_millis_f64(), 60_640.0);

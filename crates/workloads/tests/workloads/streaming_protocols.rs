@@ -44,8 +44,7 @@ impl Track {
         let duplex = Duplex::new(&link, &link, &seed);
         builder.connect(end(phone, [10, 1, 0, 1]), end(server, [10, 0, 0, 1]), duplex);
         let endpoint = Endpoint::of(protocol, handshake);
-        let network = builder.build().unwrap();
-        let records = perform(&*prepared, endpoint, network, course, None, seed);
+        let records = perform(&*prepared, endpoint, builder.build().unwrap(), course, None, seed);
         assert_eq!(outcome(&records), Ok(()), "{}", endpoint.name());
         records
     }

@@ -137,8 +137,7 @@ fn their_clients_take_each_cipher() {
             };
             let what = ["-V", "mqttv5", "-q", "1", "-t", "a", "-m", "x", "-r"];
             clients.run("mosquitto_pub", &what);
-            let heard = clients.run("mosquitto_sub", &["-t", "a", "-C", "1", "-W", "60"]);
-            assert_eq!(heard, "x\n");
+            assert_eq!(clients.run("mosquitto_sub", &["-t", "a", "-C", "1", "-W", "60"]), "x\n");
         }
     }
 }

@@ -100,8 +100,7 @@ const NOWHERE: SocketAddr = SocketAddr::new(ATTACKERS, 7);
 async fn connections(ground: &Rc<Ground>) -> Vec<Box<dyn TcpStream>> {
     let first = if ground.server.trust().is_some() { 0x16 } else { 0x01 };
     let one = async |number| {
-        let options = TcpOptions::default();
-        let opened = ground.attacker.connect_tcp(None, SERVER, &options).await;
+        let opened = ground.attacker.connect_tcp(None, SERVER, &TcpOptions::default()).await;
         let mut stream = opened.unwrap();
         if number % 2 == 0 {
             let _it_may_be_over = stream.write_all(&[first]).await;
@@ -117,8 +116,7 @@ async fn first_words(ground: &Rc<Ground>, count: usize) -> Vec<Vec<u8>> {
     let listener = ground.attacker.bind_udp(NOWHERE).unwrap();
     let mut words = Vec::new();
     while words.len() < count {
-        let dialer = ground.dialer(&ground.dupe);
-        let client = spawn(call(dialer));
+        let client = spawn(call(ground.dialer(&ground.dupe)));
         words.push(hear(&*listener).await.1);
         drop(client);
     }
@@ -127,8 +125,7 @@ async fn first_words(ground: &Rc<Ground>, count: usize) -> Vec<Vec<u8>> {
 
 async fn call(dialer: Rc<dyn Dialer>) {
     let Ok(connection) = dialer.connect(NOWHERE).await else { return };
-    let request = Request::new("/echo", body::full(vec![1; 100]));
-    let _unanswered = connection.exchange(request).await;
+    let _unanswered = connection.exchange(Request::new("/echo", body::full(vec![1; 100]))).await;
 }
 
 /// Sends each from a separate port, which is closed afterwards.

@@ -60,10 +60,7 @@ pub fn for_each_protocol<F: Future<Output = ()>>(main: impl Fn(Rc<Ground>) -> F 
     for protocol in registry() {
         eprintln!("{}", protocol.name());
         let seed = Seed::of_run(1, 0);
-        let run = |hosts: Hosts| {
-            let ground = Rc::new(Ground::new(*protocol, &hosts, seed));
-            main(ground)
-        };
+        let run = |hosts: Hosts| main(Rc::new(Ground::new(*protocol, &hosts, seed)));
         Simulation::new().with_time_limit(LIMIT).run(seed, network(&seed), run).unwrap();
     }
 }
@@ -109,8 +106,7 @@ impl Ground {
 /// Exchanges `len` bytes, and returns the duration.
 pub async fn ask(connection: &dyn Connection, len: usize) -> Result<Duration, Error> {
     let start = now();
-    let request = Request::new("/echo", body::full(vec![7; len]));
-    let response = connection.exchange(request).await?;
+    let response = connection.exchange(Request::new("/echo", body::full(vec![7; len]))).await?;
     assert_eq!(body::collect(response.body, len).await?.len(), len);
     Ok(now() - start)
 }
