@@ -26,6 +26,15 @@ fn crates() -> Vec<String> {
     names
 }
 
+/// The files below a folder, without what builds leave and what others wrote.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = folder.read_dir().expect("a folder").map(|entry| entry.expect("an entry").path());
+    let is_own =
+        |path: &PathBuf| !["target", "third_party", ".git"].iter().any(|name| path.ends_with(name));
+    let below = |path: PathBuf| if path.is_dir() { files(&path) } else { vec![path] };
+    entries.filter(is_own).flat_map(below).collect()
+}
+
 /// Two files that need each other can be read together. A larger circle has no starting point.
 #[test]
 fn no_more_than_two_files_import_each_other() {

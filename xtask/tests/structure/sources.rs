@@ -8,21 +8,13 @@ use crate::{crates, root};
 fn files(names: impl IntoIterator<Item = String>, is: impl Fn(&str) -> bool) -> Vec<String> {
     let crates = root().join("crates");
     let mut found = Vec::new();
-    let mut folders: Vec<_> = names.into_iter().map(|name| crates.join(name).join("src")).collect();
-    while let Some(folder) = folders.pop() {
-        for entry in folder.read_dir().expect("a folder") {
-            let path = entry.expect("an entry").path();
-            let is_test = path.file_stem().is_some_and(|stem| stem == "tests");
-            if path.is_dir() && !is_test {
-                folders.push(path);
-            } else if path.extension().is_some_and(|end| end == "rs") && !is_test {
-                let text = fs::read_to_string(&path).expect("a text");
-                let (code, _tests) = text.split_once("#[cfg(test)]").unwrap_or((&text, ""));
-                if is(code) {
-                    let place = path.strip_prefix(&crates).expect("below crates");
-                    found.push(place.display().to_string());
-                }
-            }
+    for path in names.into_iter().flat_map(|name| crate::files(&crates.join(name).join("src"))) {
+        let place = path.strip_prefix(&crates).expect("below crates");
+        let is_test = place.with_extension("").iter().any(|part| part == "tests");
+        if path.extension().is_some_and(|end| end == "rs") && !is_test {
+            let text = fs::read_to_string(&path).expect("a text");
+            let (code, _tests) = text.split_once("#[cfg(test)]").unwrap_or((&text, ""));
+            found.extend(is(code).then(|| place.display().to_string()));
         }
     }
     found.sort();

@@ -1,7 +1,8 @@
 //! Words that texts do without: coined ones, and what is no idiom of the field.
 
+use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Each with what to write in its place.
 const TICS: [(&str, &str); 17] = [
@@ -40,27 +41,12 @@ fn tics(file: &Path) -> Vec<String> {
     found
 }
 
-/// Every text below `folder` that users or engineers read.
-fn texts(folder: &Path, files: &mut Vec<PathBuf>) {
-    let entries = folder.read_dir().into_iter().flatten().flatten();
-    for path in entries.map(|entry| entry.path()) {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if path.is_dir() && !["target", "third_party", ".git"].contains(&name.as_str()) {
-            texts(&path, files);
-        } else if ["rs", "md", "toml", "txt"]
-            .iter()
-            .any(|end| path.extension().is_some_and(|e| e == *end))
-        {
-            files.push(path);
-        }
-    }
-}
-
 #[test]
 fn texts_do_without_coined_words() {
     let root = crate::root();
-    let mut files = Vec::new();
-    texts(&root, &mut files);
+    let mut files = crate::files(&root);
+    let is_text = |end: &OsStr| ["rs", "md", "toml", "txt"].iter().any(|text| end == *text);
+    files.retain(|path| path.extension().is_some_and(is_text));
     assert!(files.len() > 500, "the texts are not found below {}", root.display());
     let own = Path::new(file!()).file_name().expect("a file");
     files.retain(|file| file.file_name() != Some(own));
