@@ -19,8 +19,7 @@ use trackbed_stats::{Margin, Terms, compare_paired, compare_unpaired};
 use crate::document::open;
 use crate::significance::{margin, terms};
 use asked::Asked;
-use trackbed_archive::Results as _;
-use trackbed_archive::{About, DirectoryError, RecordedRuns, read_about};
+use trackbed_archive::{About, DirectoryError, RecordedRuns, Results as _, read_about};
 use verdicts::{Single, in_these_runs, judged, sentence, too_few};
 
 /// What is to be compared, and how.

@@ -36,12 +36,10 @@ pub use clients::{
 };
 pub use command::{CommandError, CustomCommand, Words};
 pub use error::ProgramError;
-pub use executable::package_of;
-pub use executable::{Missing, find_executable};
+pub use executable::{Missing, find_executable, package_of};
 pub use folder::Folder;
 pub use program::{Abilities, About, Launch, Listens, Program, Server, Setup, Transport};
-pub use running::Running;
-pub use running::environment;
+pub use running::{Running, environment};
 pub use trackbed_linux::unprivileged::User;
 
 /// Every server program, in list order. To add one, create its file and add a line here.

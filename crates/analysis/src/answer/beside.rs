@@ -5,8 +5,7 @@ use trackbed_measure::metrics::{self, Compared};
 use trackbed_measure::results::CellResult;
 use trackbed_scenario::{GROUP, PART};
 
-use super::names::Names;
-use super::names::{scale, unit};
+use super::names::{Names, scale, unit};
 use crate::groups::Section;
 use crate::number::Decimals;
 

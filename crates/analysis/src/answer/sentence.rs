@@ -5,8 +5,7 @@ use trackbed_measure::results::{
     CellResult, Difference, MIN_RUNS, MedianDifference, UsefulDifference, Verdict,
 };
 
-use super::names::Names;
-use super::names::{scale, unit};
+use super::names::{Names, scale, unit};
 use crate::groups::{Group, Section};
 use crate::number::{Decimals, plural};
 

@@ -6,8 +6,7 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::over_settings::InSetting;
-use super::over_settings::{OverSettings, OverVerdict, fits};
+use super::over_settings::{InSetting, OverSettings, OverVerdict, fits};
 use super::reference::{Given, Unknown};
 use super::unknowns::Unknowns;
 
