@@ -176,6 +176,11 @@ impl ReassemblyQueue {
         self.queued_bytes() >= self.max_size_bytes
     }
 
+    /// Whether more waits than any sender that heeds the window can have sent, twice its size.
+    pub fn is_beyond_bounds(&self) -> bool {
+        self.queued_bytes() / 2 >= self.max_size_bytes
+    }
+
     fn forward_tsn_cost(num_streams: usize) -> usize {
         (1 + num_streams) * 4
     }

@@ -66,9 +66,11 @@ pub(crate) fn handle_data(
         return;
     };
     // What is behind a gap cannot be read before the gap is filled, and so the queue would stay full
-    // for good if it did not take that. The sender's window bounds how much it is.
-    let fills_gap =
-        tcb.data_tracker.has_gap() && tcb.data_tracker.will_increase_cum_ack_tsn(tsn);
+    // for good if it did not take that. An honest sender's window bounds how much it is; for others
+    // there is a bound.
+    let fills_gap = tcb.data_tracker.has_gap()
+        && tcb.data_tracker.will_increase_cum_ack_tsn(tsn)
+        && !tcb.reassembly_queue.is_beyond_bounds();
     if tcb.reassembly_queue.is_full() && !fills_gap {
         // Tell the peer that this end is alive, so that its probes of a closed window are not taken
         // for losses, see <https://datatracker.ietf.org/doc/html/rfc9260#section-6.1>.

@@ -98,7 +98,7 @@ pub use spaces::Retransmits;
 #[cfg(not(fuzzing))]
 use spaces::Retransmits;
 pub(crate) use spaces::SpaceKind;
-use spaces::{OpenStatus, PacketSpace, SendableFrames, SentPacket, ThinRetransmits};
+use spaces::{ACK_HEAD, OpenStatus, PacketSpace, SendableFrames, SentPacket, ThinRetransmits};
 
 mod scheduling;
 
@@ -3216,9 +3216,12 @@ impl Connection {
             let spurious_losses: Vec<u64> = lost_packets
                 .iter_range(range.clone())
                 .map(|(pn, info)| {
-                    let late = now.saturating_duration_since(info.time_sent);
-                    reordering.0 = reordering.0.max(ack.largest.saturating_sub(pn) + 1);
-                    reordering.1 = reordering.1.max(late);
+                    // A path that was silent for a probe timeout has not reordered anything.
+                    if !info.is_given_up {
+                        let late = now.saturating_duration_since(info.time_sent);
+                        reordering.0 = reordering.0.max(ack.largest.saturating_sub(pn) + 1);
+                        reordering.1 = reordering.1.max(late);
+                    }
                     pn
                 })
                 .collect();
@@ -3639,6 +3642,7 @@ impl Connection {
                     packet,
                     LostPacket {
                         time_sent: info.time_sent,
+                        is_given_up: false,
                     },
                 );
             }
@@ -4055,7 +4059,10 @@ impl Connection {
         let span = trace_span!("first recv");
         let _guard = span.enter();
         debug_assert!(self.side.is_server());
-        let len = packet.header_data.len() + packet.payload.len();
+        // The payload was decrypted, and the address is credited with the tag as well.
+        let keys = self.crypto_state.encryption_keys(SpaceKind::Initial, self.side.side());
+        let tag_len = keys.map_or(16, |(_header, packet, _level)| packet.tag_len());
+        let len = packet.header_data.len() + packet.payload.len() + tag_len;
         let path_id = PathId::ZERO;
         self.path_data_mut(path_id).total_recvd = len as u64;
 
@@ -6246,7 +6253,11 @@ impl Connection {
         if !scheduling_info.is_abandoned
             && (scheduling_info.may_send_data || self.ranking.is_some())
         {
-            for path_id in acks {
+            for (place, path_id) in acks.into_iter().enumerate() {
+                if place > 0 && builder.frame_space_remaining() < ACK_HEAD {
+                    // It waits for the next packet.
+                    break;
+                }
                 Self::populate_acks(
                     now,
                     self.receiving_ecn,
@@ -6710,7 +6721,7 @@ impl Connection {
         }
 
         let pns = space.for_path(path_id);
-        let ranges = pns.pending_acks.ranges();
+        let ranges = pns.pending_acks.ranges_within(builder.frame_space_remaining());
         debug_assert!(!ranges.is_empty(), "can not send empty ACK range");
         let ecn = if receiving_ecn {
             Some(&pns.ecn_counters)
@@ -6725,11 +6736,11 @@ impl Connection {
 
         if is_multipath_negotiated && space_id == SpaceId::Data {
             if !ranges.is_empty() {
-                let frame = frame::PathAck::encoder(path_id, delay, ranges, ecn);
+                let frame = frame::PathAck::encoder(path_id, delay, &ranges, ecn);
                 builder.write_frame(frame, stats);
             }
         } else {
-            builder.write_frame(frame::Ack::encoder(delay, ranges, ecn), stats);
+            builder.write_frame(frame::Ack::encoder(delay, &ranges, ecn), stats);
         }
     }
 

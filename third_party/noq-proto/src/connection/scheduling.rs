@@ -156,7 +156,7 @@ impl Connection {
         let path = self.path_data_mut(path_id);
         path.pending |= info.path_retransmits;
         path.congestion.on_packet_lost(info.size, number, now);
-        let lost = LostPacket { time_sent: info.time_sent };
+        let lost = LostPacket { time_sent: info.time_sent, is_given_up: true };
         self.spaces[SpaceId::Data].for_path(path_id).lost_packets.insert(number, lost);
     }
 

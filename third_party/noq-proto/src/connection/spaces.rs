@@ -1,4 +1,5 @@
 use alloc::{
+    borrow::Cow,
     boxed::Box,
     collections::{BTreeMap, BTreeSet, VecDeque},
     vec::Vec,
@@ -551,6 +552,8 @@ pub(super) struct SentPacket {
 pub(super) struct LostPacket {
     /// The time the packet was sent.
     pub(super) time_sent: Instant,
+    /// Whether it was given up at a probe timeout, and not overtaken.
+    pub(super) is_given_up: bool,
 }
 
 /// Retransmittable data queue.
@@ -1364,6 +1367,37 @@ impl PendingAcks {
         &self.ranges
     }
 
+    /// The ranges for an ACK frame that has `room` bytes: all, or the newest that fit, and never none
+    ///
+    /// A datagram with packets of several spaces, or of several paths' acknowledgements, may have
+    /// less room than all of them take. What is left out is acknowledged by a later packet.
+    pub(super) fn ranges_within(&self, room: usize) -> Cow<'_, ArrayRangeSet> {
+        let encoded = |value| VarInt::from_u64(value).map_or(8, VarInt::size);
+        let mut left = room.saturating_sub(ACK_HEAD);
+        let mut kept = 0;
+        let mut above = None;
+        for range in self.ranges.iter().rev() {
+            if let Some(above) = above {
+                let gap: u64 = above - range.end - 1;
+                let size = encoded(gap) + encoded(range.end - range.start - 1);
+                let Some(rest) = left.checked_sub(size) else {
+                    break;
+                };
+                left = rest;
+            }
+            kept += 1;
+            above = Some(range.start);
+        }
+        if kept == self.ranges.range_count() {
+            return Cow::Borrowed(&self.ranges);
+        }
+        let mut newest = self.ranges.clone();
+        while newest.range_count() > kept {
+            newest.pop_min();
+        }
+        Cow::Owned(newest)
+    }
+
     /// Queue an ACK if a significant number of non-ACK-eliciting packets have not yet been
     /// acknowledged
     ///
@@ -1442,6 +1476,9 @@ impl PacketNumberFilter {
         true
     }
 }
+
+/// The most that an ACK frame takes beside its further ranges
+pub(super) const ACK_HEAD: usize = 64;
 
 /// Ensures we can always fit all our ACKs in a single minimum-MTU packet with room to spare
 const MAX_ACK_BLOCKS: usize = 64;
