@@ -12,7 +12,7 @@ use super::ids::{ChannelId, NodeId};
 /// Hosts do not forward, so only routes between routers need a table; the last step is found from
 /// the owner of the address. Building takes time in proportion to the number of hosts and to the
 /// number of routers times router links; a look-up takes constant time.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Routes {
     /// The interface that owns an address, named by the channel that begins there. Never iterated.
     owners: FxHashMap<IpAddr, ChannelId>,
