@@ -48,11 +48,12 @@ fn measure_all() -> Result<(), Box<dyn Error>> {
     let (driver, program) = (driver.as_deref(), program.as_deref());
 
     let begin = Instant::now();
-    let settings = Settings { driver, program, ..Settings::default() };
+    let settings = Settings { driver, program, least: Some(0), ..Settings::default() };
     // SAFETY: the user names a driver and a program that fit.
     let mut gpu = unsafe { Gpu::open_with(Verifier::new().into_backend(), &settings) }?;
     let (device, opened) = (gpu.name().replace(['"', '\\'], ""), begin.elapsed().as_millis());
     println!("{{\"device\": \"{device}\", \"version\": \"{}\", \"open_ms\": {opened},", VERSION);
+    println!("\"break_even\": {},", gpu.break_even()?);
     let (publics, signed) = sign(verdicts.div_ceil(4).max(4_096));
     let tables: Vec<KeyTable> = publics.iter().map(|key| KeyTable::new(key, Path::Gpu)).collect();
     let wrong = compare(&mut gpu, &signed, &publics, &tables, verdicts);

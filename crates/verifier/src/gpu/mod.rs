@@ -2,7 +2,8 @@
 //!
 //! The kernels are in `p256.cu`. What the program carries is `p256.ptx`, compiled of it once, which the
 //! driver compiles for the GPU at hand. Batches go there in parts: one part is packed and copied while
-//! the GPU verifies another. If the GPU fails, the CPU verifies the batch and all later ones.
+//! the GPU verifies another. A batch that the CPU has verified before the GPU returns anything stays on
+//! the CPU. If the GPU fails, the CPU verifies the batch and all later ones.
 
 mod device;
 #[expect(unsafe_code, reason = "functions of a library in C")]
@@ -16,6 +17,7 @@ use std::ffi::OsStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::backend::{Clock, VerifierBackend};
+use crate::engine::monotonic_nanos;
 use crate::item::{Item, Key, Verdict};
 use crate::key::PublicKey;
 use crate::path::Path;
@@ -36,6 +38,8 @@ pub struct Gpu {
     /// For what the GPU leaves undecided, and for everything once it has failed.
     processor: Box<dyn VerifierBackend>,
     part: usize,
+    /// Batches with fewer signatures stay on the CPU.
+    least: usize,
     undecided: u64,
     failure: Option<GpuError>,
 }
@@ -51,13 +55,15 @@ pub struct Settings<'a> {
     pub part: usize,
     /// Tables of keys that the GPU's memory has room for, if it is large enough.
     pub tables: usize,
+    /// The fewest signatures of a batch for the GPU; none for [`Gpu::break_even`].
+    pub least: Option<usize>,
 }
 
 impl Default for Settings<'_> {
     /// 256 MiB of tables.
     fn default() -> Self {
         let tables = 256 * 1024 * 1024 / KeyTable::BYTES;
-        Self { driver: None, program: None, part: 65_536, tables }
+        Self { driver: None, program: None, part: 65_536, tables, least: None }
     }
 }
 
@@ -111,24 +117,42 @@ impl Gpu {
         let works =
             (0..WORKS).map(|_| Work::new(&device.driver, part)).collect::<Result<_, _>>()?;
         let tables = KeyTables::new(&device.driver, settings.tables.max(1))?;
-        let mut gpu = Self { works, tables, device, processor, part, undecided: 0, failure: None };
+        let (undecided, failure) = (0, None);
+        let mut gpu = Self { works, tables, device, processor, part, least: 0, undecided, failure };
         gpu.prove()?;
+        gpu.least = settings.least.map_or_else(|| gpu.break_even(), Ok)?;
         Ok(gpu)
     }
 
-    /// Verifies a known signature and a forged one, with and without a table: a wrong answer may come
-    /// from the driver's compiler.
+    /// Verifies what is known, with and without a table: a wrong answer may come from the driver's
+    /// compiler.
     fn prove(&mut self) -> Result<(), GpuError> {
-        let key = PublicKey::from_coordinates(&KNOWN_X, &KNOWN_Y).map_err(|_| GpuError::Wrong)?;
-        let (table, forged) = (KeyTable::new(&key, Path::Gpu), Digest([7; 32]));
-        let keys = [Key::Plain(&key), Key::Table(&table)];
-        let both = keys.into_iter().flat_map(|key| [(key, &KNOWN_DIGEST), (key, &forged)]);
-        let items: Vec<Item<'_>> =
-            both.map(|(key, digest)| Item { key, digest, signature: &KNOWN_SIGNATURE }).collect();
-        let (mut verdicts, mut undecided) = (vec![Verdict::OutOfRange; items.len()], Vec::new());
-        self.verify_there(&items, &mut verdicts, &mut undecided)?;
         let expected = [Verdict::Valid, Verdict::Mismatch, Verdict::Valid, Verdict::Mismatch];
+        let (mut verdicts, mut undecided) = (vec![Verdict::OutOfRange; 4], Vec::new());
+        with_known(|items| self.verify_there(items, &mut verdicts, &mut undecided))?;
         if verdicts == expected && undecided.is_empty() { Ok(()) } else { Err(GpuError::Wrong) }
+    }
+
+    /// Measures how many signatures the CPU verifies while the GPU returns a few.
+    ///
+    /// # Errors
+    /// [`GpuError`].
+    pub fn break_even(&mut self) -> Result<usize, GpuError> {
+        with_known(|few| {
+            let many: Vec<Item<'_>> = few.iter().copied().cycle().take(64).collect();
+            let (mut verdicts, mut undecided) = (vec![Verdict::Mismatch; 64], Vec::new());
+            let [mut there, mut here] = [u64::MAX; 2];
+            // What disturbs only adds time.
+            for _ in 0..8 {
+                let begin = monotonic_nanos();
+                self.verify_there(few, &mut verdicts, &mut undecided)?;
+                let between = monotonic_nanos();
+                self.processor.verify(&many, &mut verdicts);
+                there = there.min(between - begin);
+                here = here.min(monotonic_nanos() - between);
+            }
+            Ok(usize::try_from(there.saturating_mul(64) / here.max(1)).unwrap_or(usize::MAX))
+        })
     }
 
     /// The device's name.
@@ -194,7 +218,7 @@ impl Gpu {
 
 impl VerifierBackend for Gpu {
     fn verify(&mut self, items: &[Item<'_>], verdicts: &mut Vec<Verdict>) {
-        if self.failure.is_none() {
+        if self.failure.is_none() && items.len() >= self.least {
             verdicts.clear();
             verdicts.resize(items.len(), Verdict::Mismatch);
             let mut undecided = Vec::new();
@@ -228,6 +252,17 @@ impl Drop for Gpu {
             let _ = work.finish(|_, _| ());
         }
     }
+}
+
+/// Passes on a known signature and a forged one, without a table and then with one.
+fn with_known<T>(call: impl FnOnce(&[Item<'_>]) -> Result<T, GpuError>) -> Result<T, GpuError> {
+    let key = PublicKey::from_coordinates(&KNOWN_X, &KNOWN_Y).map_err(|_| GpuError::Wrong)?;
+    let (table, forged) = (KeyTable::new(&key, Path::Gpu), Digest([7; 32]));
+    let keys = [Key::Plain(&key), Key::Table(&table)];
+    let both = keys.into_iter().flat_map(|key| [(key, &KNOWN_DIGEST), (key, &forged)]);
+    let items: Vec<Item<'_>> =
+        both.map(|(key, digest)| Item { key, digest, signature: &KNOWN_SIGNATURE }).collect();
+    call(&items)
 }
 
 /// The key, the hash of "sample" and its signature in RFC 6979 appendix A.2.5.

@@ -41,15 +41,19 @@ fn build(name: &str, options: &[String]) -> Option<PathBuf> {
 }
 
 fn open() -> Option<Result<Gpu, GpuError>> {
-    Some(open_with(driver()?, Verifier::new().into_backend()))
+    Some(open_with(driver()?, Verifier::new().into_backend(), Some(0)))
 }
 
 /// Small parts and few places for tables, so that both are used again and again.
-fn open_with(driver: &path::Path, processor: Box<dyn VerifierBackend>) -> Result<Gpu, GpuError> {
+fn open_with(
+    driver: &path::Path,
+    processor: Box<dyn VerifierBackend>,
+    least: Option<usize>,
+) -> Result<Gpu, GpuError> {
     let driver = Some(driver.as_os_str());
     // SAFETY: it has NVIDIA's interface, and is given the crate's own program.
     unsafe {
-        Gpu::open_with(processor, &Settings { driver, part: 200, tables: 5, ..Settings::default() })
+        Gpu::open_with(processor, &Settings { driver, program: None, part: 200, tables: 5, least })
     }
 }
 
@@ -93,7 +97,7 @@ fn what_is_missing_is_named() {
     if driver().is_none() {
         return;
     }
-    let none = open_with("/no/libcuda.so".as_ref(), Verifier::new().into_backend());
+    let none = open_with("/no/libcuda.so".as_ref(), Verifier::new().into_backend(), None);
     assert_eq!(none.err(), Some(GpuError::NoDriver));
     let old = GpuError::OldDevice { name: "a processor".to_owned(), major: 6, minor: 5 };
     let unknown = GpuError::Driver { call: "cuInit", name: "CUDA_ERROR_UNKNOWN".to_owned() };
@@ -132,7 +136,7 @@ impl VerifierBackend for Counting {
 fn check(driver: &path::Path, count: usize) {
     let undecided = Arc::new(Mutex::new(0));
     let counting = Box::new(Counting(Arc::clone(&undecided)));
-    let mut gpu = open_with(driver, counting).expect("it opens");
+    let mut gpu = open_with(driver, counting, Some(0)).expect("it opens");
     let (signers, cases, expected) = random::cases(11, count, crate::judges::others);
     let judged = Judged { signers: &signers, cases: &cases, expected: &expected };
     // More than a block, and less.
@@ -147,6 +151,24 @@ fn check(driver: &path::Path, count: usize) {
 #[test]
 fn the_device_decides_all_but_special_signatures() {
     driver().into_iter().for_each(|driver| check(driver, 1_100));
+}
+
+/// The break-even is set, or measured when the GPU is opened.
+#[test]
+fn small_batches_stay_on_the_cpu() {
+    let Some(driver) = driver() else { return };
+    let count = Arc::new(Mutex::new(0));
+    let opened = |least| open_with(driver, Box::new(Counting(Arc::clone(&count))), least);
+    let (signers, cases, expected) = random::cases(12, 40, crate::judges::others);
+    let judged = Judged { signers: &signers, cases: &cases, expected: &expected };
+    let mut gpu = opened(Some(20)).expect("it opens");
+    for (batch, on_cpu) in [(20, 0), (19, 40)] {
+        judged.assert_backend(&mut gpu, (Path::Gpu, 0), &[batch]);
+        assert_eq!(*count.lock().expect("whole"), on_cpu, "{batch}");
+    }
+    // This driver's GPU is the processor itself: it takes time for a few.
+    let measured = opened(None).expect("it opens").break_even().expect("it measures");
+    assert!((1..1_000_000).contains(&measured), "{measured}");
 }
 
 /// The source's hash, which the compiling script writes down.
