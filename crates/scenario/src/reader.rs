@@ -163,8 +163,11 @@ impl Reader<'_> {
             }
             false => format!("{} takes {}", section.title, known.join(", ")),
         };
-        let help = suggest::question(guess.as_deref()) + &list;
         let message = format!("unknown key \"{}\"", entry.key);
+        let help = match guess.as_deref() {
+            Some(top) if top == kebab(&entry.key) => format!("write it above all tables; {list}"),
+            guess => suggest::question(guess) + &list,
+        };
         self.problems.add_with_help(&entry.key_place, message, help);
     }
 
