@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs servers of other stacks, and h2spec: sh contrib/stacks/install.sh quic-go aioquic s2n-quic quiche pion wolfssl
-# h2spec
+# Installs servers of other stacks, and suites: sh contrib/stacks/install.sh quic-go aioquic s2n-quic quiche pion wolfssl
+# h2spec paho
 # They go to /usr/local/sbin; as root, Trackbed starts programs as another user, who can read that folder.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -33,8 +33,12 @@ for stack in "$@"; do
         }
         install "/opt/trackbed-stacks/bin/trackbed-$stack" $bin/
         ;;
+    paho)
+        git clone --quiet https://github.com/eclipse-paho/paho.mqtt.testing /opt/trackbed-paho
+        install "$here/../judges/paho.py" $bin/trackbed-paho
+        ;;
     *)
-        echo "unknown stack $stack; write quic-go, aioquic, s2n-quic, quiche, pion, wolfssl or h2spec" >&2
+        echo "unknown stack $stack; write quic-go, aioquic, s2n-quic, quiche, pion, wolfssl, paho or h2spec" >&2
         exit 2
         ;;
     esac

@@ -35,7 +35,7 @@ pub struct Case {
 /// The version of a judge and its cases; `None` if it is not installed.
 pub type Verdict = Option<(String, Vec<Case>)>;
 
-const JUDGES: [Judge; 7] = [
+const JUDGES: [Judge; 8] = [
     Judge {
         name: "h2spec",
         about: "Trackbed's server: HTTP/2, HPACK (RFC 7540, 7541)",
@@ -49,6 +49,13 @@ const JUDGES: [Judge; 7] = [
         program: "trackbed-aioquic",
         version: AIOQUIC,
         cases: reports::http3,
+    },
+    Judge {
+        name: "Paho's suite",
+        about: "Trackbed's broker: MQTT 3.1.1 and 5",
+        program: "trackbed-paho",
+        version: "git -C /opt/trackbed-paho log -1 --format='paho.mqtt.testing %h of %cs'",
+        cases: reports::paho,
     },
     Judge {
         name: "ngtcp2's client",
@@ -148,7 +155,9 @@ impl Bench {
         let open = || {
             fs::create_dir_all(&self.folder)?;
             fs::write(self.path("cell.toml"), CELL)?;
-            fs::copy("contrib/judges/http3.py", self.path("http3.py"))?;
+            for script in ["http3.py", "paho.py"] {
+                fs::copy(format!("contrib/judges/{script}"), self.path(script))?;
+            }
             let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
             fs::set_permissions(&self.folder, mode)
         };

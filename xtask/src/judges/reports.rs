@@ -33,9 +33,19 @@ fn of_junit(text: &str) -> Case {
 
 /// The cases of our script with aioquic.
 pub fn http3(bench: &Bench, _: &str) -> Result<Vec<Case>, String> {
-    let (script, report) = (bench.path("http3.py"), bench.path("http3.txt"));
+    script(bench, "http3.py", "http3")
+}
+
+/// The cases of Paho's suite for brokers.
+pub fn paho(bench: &Bench, _: &str) -> Result<Vec<Case>, String> {
+    script(bench, "paho.py", "mqtt")
+}
+
+fn script(bench: &Bench, script: &str, protocol: &str) -> Result<Vec<Case>, String> {
+    let (script, report) = (bench.path(script), bench.path(script).with_extension("txt"));
     let words = format!("{} {{address}} {{port}} {}", script.display(), report.display());
-    let cells = bench.cells(&["runs=1", &format!("client-command={words}")])?;
+    let cells =
+        bench.cells(&[&format!("protocol={protocol}"), &format!("client-command={words}")])?;
     let text = fs::read_to_string(report).map_err(|_| nothing(&cells))?;
     Ok(text.lines().filter_map(of_line).collect())
 }
