@@ -38,6 +38,13 @@ pub(super) const AIOQUIC: Curl = Curl(About {
     ..QUIC_GO.0
 });
 
+pub(super) const QUICHE: Curl = Curl(About {
+    name: "quiche",
+    summary: "quiche's client of HTTP/3; it fetches as curl does",
+    executables: &["trackbed-quiche"],
+    ..QUIC_GO.0
+});
+
 impl ClientProgram for Curl {
     fn about(&self) -> &About {
         &self.0

@@ -4,7 +4,7 @@ use super::{ClientProgram, chromium, curl};
 
 /// Every client program, in list order. To add one, create its file and add a line here.
 pub fn registry() -> &'static [&'static dyn ClientProgram] {
-    &[&curl::CURL, &curl::QUIC_GO, &curl::AIOQUIC, &chromium::Chromium]
+    &[&curl::CURL, &curl::QUIC_GO, &curl::AIOQUIC, &curl::QUICHE, &chromium::Chromium]
 }
 
 /// The client program called `name`.

@@ -79,7 +79,7 @@ fn curl_fetches_from_our_server_and_from_nginx() {
 #[ignore = "thorough: third-party programs"]
 fn clients_of_other_quic_stacks_fetch_through_loss() {
     let scenario = include_str!("../../data/scenarios/quic-clients.toml");
-    let Some(scratch) = Scratch::with(&["quic-go", "aioquic"], scenario) else { return };
+    let Some(scratch) = Scratch::with(&["quic-go", "aioquic", "quiche"], scenario) else { return };
     for cell in scratch.cells("") {
         assert!(least(&cell, "completion_ms") >= 160.0, "{cell}");
     }

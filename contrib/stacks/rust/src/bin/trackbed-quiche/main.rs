@@ -1,5 +1,7 @@
-//! A server of quiche for Trackbed: exchanges on plain streams and HTTP/3.
+//! A server of quiche for Trackbed: exchanges on plain streams and HTTP/3. With --disable, the first option of a curl
+//! that Trackbed starts, it is a client of HTTP/3.
 
+mod client;
 mod peer;
 
 use std::collections::HashMap;
@@ -16,7 +18,9 @@ use trackbed_stacks::{Options, STREAMS, exit};
 use peer::Peer;
 
 fn main() {
-    let Err(why) = serve() else { return };
+    let is_client = std::env::args().nth(1).is_some_and(|word| word == "--disable");
+    let ended = if is_client { client::fetch_all(std::env::args().skip(1)) } else { serve() };
+    let Err(why) = ended else { return };
     exit("trackbed-quiche", why)
 }
 
@@ -34,13 +38,7 @@ fn serve() -> Result<(), Box<dyn Error>> {
     let (mut peers, mut tokens): (Vec<Peer>, Tokens) = (Vec::new(), Tokens::new());
     let mut bytes = vec![0; 65_536];
     loop {
-        let wakes = peers.iter().filter_map(Peer::wakes).min();
-        let rest = wakes.map(|at| at.saturating_duration_since(Instant::now()));
-        let rest = rest.map(|rest| Timespec {
-            tv_sec: rest.as_secs() as i64,
-            tv_nsec: i64::from(rest.subsec_nanos()),
-        });
-        poll(&mut [PollFd::new(&socket, PollFlags::IN)], rest.as_ref())?;
+        pause(&socket, peers.iter().filter_map(Peer::wakes).min())?;
         loop {
             match socket.recv_from(&mut bytes) {
                 Ok((len, from)) => {
@@ -70,6 +68,17 @@ fn serve() -> Result<(), Box<dyn Error>> {
         });
         fault?;
     }
+}
+
+/// Waits for a packet or a time.
+fn pause(socket: &UdpSocket, until: Option<Instant>) -> std::io::Result<()> {
+    let rest = until.map(|at| at.saturating_duration_since(Instant::now()));
+    let rest = rest.map(|rest| Timespec {
+        tv_sec: rest.as_secs() as i64,
+        tv_nsec: i64::from(rest.subsec_nanos()),
+    });
+    poll(&mut [PollFd::new(socket, PollFlags::IN)], rest.as_ref())?;
+    Ok(())
 }
 
 fn configured(options: &Options) -> quiche::Result<Config> {

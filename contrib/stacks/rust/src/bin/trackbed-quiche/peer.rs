@@ -63,7 +63,7 @@ impl Peer {
         }
         self.receive(site);
         self.respond();
-        self.send(socket)?;
+        send(&mut self.connection, &mut self.next, socket)?;
         Ok(!self.connection.is_closed())
     }
 
@@ -181,25 +181,28 @@ impl Peer {
             response.sent < response.body.len()
         });
     }
+}
 
-    /// Sends packets whose time has come.
-    fn send(&mut self, socket: &UdpSocket) -> std::io::Result<()> {
-        loop {
-            if self.next.is_none() {
-                let mut packet = vec![0; 1_500];
-                let Ok((len, info)) = self.connection.send(&mut packet) else { return Ok(()) };
-                packet.truncate(len);
-                self.next = Some((packet, info));
-            }
-            let Some((packet, info)) = self.next.take_if(|(_, info)| info.at <= Instant::now())
-            else {
-                return Ok(());
-            };
-            match socket.send_to(&packet, info.to) {
-                // A full buffer loses the packet, as a queue would.
-                Err(why) if why.kind() != ErrorKind::WouldBlock => return Err(why),
-                _ => {}
-            }
+/// Sends packets whose time has come. One that waits for its time is kept in `next`.
+pub fn send(
+    connection: &mut Connection,
+    next: &mut Option<(Vec<u8>, SendInfo)>,
+    socket: &UdpSocket,
+) -> std::io::Result<()> {
+    loop {
+        if next.is_none() {
+            let mut packet = vec![0; 1_500];
+            let Ok((len, info)) = connection.send(&mut packet) else { return Ok(()) };
+            packet.truncate(len);
+            *next = Some((packet, info));
+        }
+        let Some((packet, info)) = next.take_if(|(_, info)| info.at <= Instant::now()) else {
+            return Ok(());
+        };
+        match socket.send_to(&packet, info.to) {
+            // A full buffer loses the packet, as a queue would.
+            Err(why) if why.kind() != ErrorKind::WouldBlock => return Err(why),
+            _ => {}
         }
     }
 }
