@@ -135,7 +135,10 @@ fn a_full_disk_is_an_error_that_names_the_place() {
     }
     for format in formats() {
         let words = format!("export good --format {format}");
-        scratch.refuse(&format!("{words} --out /dev/full"), &["cannot write /dev/full", "give another path"]);
+        scratch.refuse(
+            &format!("{words} --out /dev/full"),
+            &["cannot write /dev/full", "give another path"],
+        );
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let ended = Ended::of(scratch.command(&words).stdout(full));
         ended.says(2, &["cannot write to standard output: No space"]);
