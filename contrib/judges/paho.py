@@ -34,64 +34,81 @@ CONTEXT.verify_mode = ssl.CERT_NONE
 
 
 class Secured:
-    """A socket of TCP until it connects, and of TLS then. The suite reads and writes in different threads, which one of
-    TLS does not allow, so it has one end of a pair, and a thread carries the bytes between the other end and TLS."""
+    """A socket of TCP until it connects, and of TLS then.
+
+    The suite reads and writes in different threads, which TLS does not allow, so it reads from one end of a pair, to
+    which a thread carries what TLS has received.
+    """
 
     def __init__(self, *arguments):
         self.inner = socket.socket(*arguments)
+        self.secured = None
+        self.lock = threading.Lock()
 
     def connect(self, address):
         self.inner.connect(address)
-        secured = CONTEXT.wrap_socket(self.inner)
+        self.secured = CONTEXT.wrap_socket(self.inner)
+        self.secured.setblocking(False)
         self.inner, far = socket.socketpair()
-        threading.Thread(target=carry, args=(secured, far), daemon=True).start()
+        threading.Thread(target=self._carry, args=(far,), daemon=True).start()
 
     def send(self, data):
         """What a closed connection does not take is dropped: the broker's last words are still to be read."""
+        sent = 0
+        while sent < len(data):
+            try:
+                with self.lock:
+                    sent += self.secured.send(data[sent:])
+            except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                select.select([], [self.secured], [], 0.1)
+            except OSError:
+                break
+        return len(data)
+
+    def _carry(self, far):
+        with self.secured, far:
+            data = b"?"
+            while data:
+                select.select([self.secured], [], [])
+                try:
+                    with self.lock:
+                        data = self.secured.recv(65536)
+                        while self.secured.pending():
+                            data += self.secured.recv(65536)
+                    far.sendall(data)
+                except (ssl.SSLWantReadError, ssl.SSLWantWriteError):
+                    pass
+                except OSError:
+                    return
+
+    def shutdown(self, how):
+        self.secured.shutdown(how)
+
+    def close(self):
         try:
-            return self.inner.send(data)
-        except OSError:
-            return len(data)
+            self.shutdown(socket.SHUT_RDWR)
+        except (AttributeError, OSError):
+            pass
+        self.inner.close()
 
     def __getattr__(self, name):
         return getattr(self.inner, name)
 
 
-def carry(secured, far):
-    with secured, far:
-        while True:
-            ready = [secured] if secured.pending() else select.select([secured, far], [], [])[0]
-            try:
-                if far in ready:
-                    data = far.recv(65536)
-                    secured.settimeout(None)
-                    secured.sendall(data)
-                    if not data:
-                        return
-                if secured in ready:
-                    secured.settimeout(0)
-                    data = secured.recv(65536)
-                    far.sendall(data)
-                    if not data:
-                        return
-            except ssl.SSLWantReadError:
-                pass
-            except OSError:
-                return
-
-
 class Report(unittest.TextTestResult):
+    """Notes why each case failed; None if it passed."""
+
     def __init__(self, *arguments, **named):
         super().__init__(*arguments, **named)
-        self.lines = []
+        self.ended = {}
 
     def addSuccess(self, test):
         super().addSuccess(test)
-        self.lines.append(f"passed {self.version}: {test._testMethodName}")
+        self.ended[test] = None
 
     def _failed(self, test, error):
         why = "".join(str(error[1]).splitlines()[:1]) or error[0].__name__
-        self.lines.append(f"failed {self.version}: {test._testMethodName}: {why.replace(': ', ' ')}")
+        self.ended[test] = why.replace(": ", " ")
 
     def addFailure(self, test, error):
         super().addFailure(test, error)
@@ -108,9 +125,17 @@ def judge(version, script, client, address, port):
 
     def run():
         cases = unittest.defaultTestLoader.loadTestsFromTestCase(sys._getframe(1).f_globals["Test"])
-        chosen = unittest.TestSuite(case for case in cases if case._testMethodName not in OPTIONAL)
-        Report.version = version
-        lines.extend(unittest.TextTestRunner(resultclass=Report, verbosity=2).run(chosen).lines)
+        chosen = [case for case in cases if case._testMethodName not in OPTIONAL]
+        ended = {}
+        # What one client sends may arrive after what another one sends later, so a case has three tries.
+        for _ in range(3):
+            again = unittest.TestSuite(case for case in chosen if ended.get(case, "not run"))
+            if again.countTestCases():
+                runner = unittest.TextTestRunner(resultclass=Report, verbosity=2)
+                ended.update(runner.run(again).ended)
+        for case in chosen:
+            name = f"{version}: {case._testMethodName}"
+            lines.append(f"failed {name}: {ended[case]}" if ended[case] else f"passed {name}")
 
     client = importlib.import_module(f"mqtt.clients.{client}.main")
     client.socket = types.SimpleNamespace(**{**vars(socket), "socket": Secured})

@@ -35,6 +35,7 @@ for stack in "$@"; do
         ;;
     paho)
         git clone --quiet https://github.com/eclipse-paho/paho.mqtt.testing /opt/trackbed-paho
+        git -C /opt/trackbed-paho checkout --quiet 9d7bb80bb8b9d9cfc0b52f8cb4c1916401281103
         install "$here/../judges/paho.py" $bin/trackbed-paho
         ;;
     *)
