@@ -147,6 +147,8 @@ def judge(version, script, client, address, port):
 
 def main():
     address, port, report = sys.argv[1:]
+    if not os.path.isdir(FOLDER):
+        sys.exit(f"the suite is not in {FOLDER}: sh contrib/stacks/install.sh paho")
     sys.path.insert(0, FOLDER)
     lines = judge("MQTT 3.1.1", "client_test.py", "V311", address, port)
     lines += judge("MQTT 5", "client_test5.py", "V5", address, port)

@@ -165,7 +165,9 @@ impl Reader<'_> {
         };
         let message = format!("unknown key \"{}\"", entry.key);
         let help = match guess.as_deref() {
-            Some(top) if top == kebab(&entry.key) => format!("write it above all tables; {list}"),
+            Some(top) if top == kebab(&entry.key) => {
+                format!("it belongs to no table: in a file, write it above all of them; {list}")
+            }
             guess => suggest::question(guess) + &list,
         };
         self.problems.add_with_help(&entry.key_place, message, help);

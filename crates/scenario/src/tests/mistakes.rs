@@ -34,7 +34,7 @@ fn unknown_keys() {
         &format!("did you mean \"delay\"? {keys}"),
     );
     expect(&link("bandwidth = 5"), "bandwidth", "unknown key \"bandwidth\"", keys);
-    let help = format!("write it above all tables; {keys}");
+    let help = format!("it belongs to no table: in a file, write it above all of them; {keys}");
     expect(&link("medium = \"cell\""), "medium", "unknown key \"medium\"", &help);
     let help = "did you mean \"link.loss\"? `trackbed list keys` shows the keys";
     expect_words(&scenario("loss = \"1 %\""), &[], &[help]);

@@ -61,7 +61,7 @@ impl Vector {
         Self([half; 2])
     }
 
-    /// A vector by what is in the places (half, limb) of others.
+    /// A vector made of the places (half, limb) of others.
     #[target_feature(enable = "neon")]
     #[inline]
     fn by_limb(mut self, of: impl Fn(usize, usize) -> uint32x4_t) -> Self {

@@ -82,7 +82,8 @@ struct Client {
 impl Client {
     fn connect(asked: &Asked) -> Result<Client, Failure> {
         let mut config = Config::new(quiche::PROTOCOL_VERSION)?;
-        config.load_verify_locations_from_file(&asked.roots)?;
+        let read = config.load_verify_locations_from_file(&asked.roots);
+        read.map_err(|why| format!("{}: {why}", asked.roots))?;
         config.verify_peer(true);
         config.set_application_protos(&[b"h3"])?;
         config.set_max_idle_timeout(60_000);
