@@ -427,8 +427,9 @@ impl DatagramInfo {
 #[derive(Debug, derive_more::Display)]
 #[cfg_attr(test, derive(Arbitrary))]
 pub(crate) enum Frame {
+    /// So many bytes of padding, each a frame on the wire.
     #[display("PADDING")]
-    Padding,
+    Padding(usize),
     #[display("PING")]
     Ping,
     Ack(Ack),
@@ -471,7 +472,7 @@ impl Frame {
     pub(crate) fn ty(&self) -> FrameType {
         use Frame::*;
         match &self {
-            Padding => FrameType::Padding,
+            Padding(_) => FrameType::Padding,
             ResetStream(_) => FrameType::ResetStream,
             Close(self::Close::Connection(_)) => FrameType::ConnectionClose,
             Close(self::Close::Application(_)) => FrameType::ConnectionClose,
@@ -522,7 +523,7 @@ impl Frame {
     pub(crate) fn is_ack_eliciting(&self) -> bool {
         !matches!(
             *self,
-            Self::Ack(_) | Self::PathAck(_) | Self::Padding | Self::Close(_)
+            Self::Ack(_) | Self::PathAck(_) | Self::Padding(_) | Self::Close(_)
         )
     }
 
@@ -1535,7 +1536,11 @@ impl Iter {
             MaybeFrame::Known(frame_type) => frame_type,
         };
         Ok(match ty {
-            FrameType::Padding => Frame::Padding,
+            FrameType::Padding => {
+                let rest = self.bytes.iter().take_while(|byte| **byte == 0).count();
+                self.bytes.advance(rest);
+                Frame::Padding(1 + rest)
+            }
             FrameType::ResetStream => Frame::ResetStream(ResetStream {
                 id: self.bytes.get()?,
                 error_code: self.bytes.get()?,

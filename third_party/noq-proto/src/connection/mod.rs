@@ -4670,7 +4670,7 @@ impl Connection {
                     };
                     qlog.frame(&frame);
 
-                    if let Frame::Padding = frame {
+                    if let Frame::Padding(_) = frame {
                         continue;
                     };
 
@@ -4974,7 +4974,7 @@ impl Connection {
             let frame = result?;
             qlog.frame(&frame);
             let span = match frame {
-                Frame::Padding => continue,
+                Frame::Padding(_) => continue,
                 _ => Some(trace_span!("frame", ty = %frame.ty(), path = tracing::field::Empty)),
             };
 
@@ -4991,7 +4991,7 @@ impl Connection {
             }
 
             match frame {
-                Frame::Padding | Frame::Ping => {}
+                Frame::Padding(_) | Frame::Ping => {}
                 Frame::Crypto(frame) => {
                     self.read_crypto(packet.header.space().into(), &frame, payload_len)?;
                 }
@@ -5054,7 +5054,7 @@ impl Connection {
             let frame = result?;
             qlog.frame(&frame);
             let span = match frame {
-                Frame::Padding => continue,
+                Frame::Padding(_) => continue,
                 _ => trace_span!("frame", ty = %frame.ty(), path = tracing::field::Empty),
             };
 
@@ -5100,7 +5100,7 @@ impl Connection {
 
             // Check whether this could be a probing packet
             match frame {
-                Frame::Padding
+                Frame::Padding(_)
                 | Frame::PathChallenge(_)
                 | Frame::PathResponse(_)
                 | Frame::NewConnectionId(_)
@@ -5131,7 +5131,7 @@ impl Connection {
                     span.record("path", tracing::field::display(&ack.path_id));
                     self.on_path_ack_received(now, SpaceId::Data, ack)?;
                 }
-                Frame::Padding | Frame::Ping => {}
+                Frame::Padding(_) | Frame::Ping => {}
                 Frame::Close(reason) => {
                     close = Some(reason);
                 }

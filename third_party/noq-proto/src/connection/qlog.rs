@@ -552,8 +552,8 @@ impl QlogRecvPacket {
     pub(crate) fn frame(&mut self, frame: &Frame) {
         #[cfg(feature = "qlog")]
         if self.is_wanted {
-            if matches!(frame, Frame::Padding) {
-                self.padding += 1;
+            if let Frame::Padding(len) = frame {
+                self.padding += len;
             } else {
                 self.emit_padding();
                 self.inner
@@ -1021,10 +1021,10 @@ impl Frame {
     /// Converts a [`crate::Frame`] into a [`QuicFrame`].
     pub(crate) fn to_qlog(&self) -> QuicFrame {
         match self {
-            Self::Padding => QuicFrame::Padding {
+            Self::Padding(len) => QuicFrame::Padding {
                 raw: Some(Box::new(RawInfo {
                     length: None,
-                    payload_length: Some(1),
+                    payload_length: Some(*len as u64),
                     data: None,
                 })),
             },
