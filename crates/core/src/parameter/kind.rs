@@ -212,19 +212,23 @@ fn is_positive(number: f64) -> bool {
     number.is_finite() && number > 0.0
 }
 
-/// `10 /s`, `10/s`, `10 Hz`, `0.5 Hz`; the period is rounded to the nanosecond.
+/// `10 /s`, `10/s`, `10 Hz`, `1 /min`, `4 /h`; the period is rounded to the nanosecond.
 fn parse_frequency(text: &str) -> Result<Duration, QuantityError> {
     let refuse = |why: &str| {
-        QuantityError(format!("\"{text}\" {why}; write a frequency as \"10 /s\" or \"10 Hz\""))
+        QuantityError(format!(
+            "\"{text}\" {why}; write a frequency as \"10 /s\", \"10 Hz\" or \"1 /min\""
+        ))
     };
     let trimmed = text.trim();
-    let number = ["/s", "Hz", "hz"].iter().find_map(|unit| trimmed.strip_suffix(unit));
-    let number = number.ok_or_else(|| refuse("has no unit"))?.trim();
-    let hertz: f64 = number.parse().map_err(|_| refuse("does not begin with a number"))?;
-    if !(1e-9..=1e9).contains(&hertz) {
+    let found = [("/s", 1.0), ("Hz", 1.0), ("hz", 1.0), ("/min", 60.0), ("/h", 3_600.0)]
+        .iter()
+        .find_map(|(unit, seconds)| Some((trimmed.strip_suffix(unit)?.trim(), seconds)));
+    let (number, seconds) = found.ok_or_else(|| refuse("has no unit"))?;
+    let number: f64 = number.parse().map_err(|_| refuse("does not begin with a number"))?;
+    if !(1e-9..=1e9).contains(&(number / seconds)) {
         return Err(refuse("is not between 10^-9 and 10^9 per second"));
     }
-    Ok(Duration::from_nanos((1e9 / hertz).round() as u64))
+    Ok(Duration::from_nanos((1e9 * seconds / number).round() as u64))
 }
 
 fn parse_choice(text: &str, words: &'static [&'static str]) -> Result<&'static str, QuantityError> {
@@ -278,6 +282,8 @@ mod tests {
             assert_eq!(accepting.count(), 1, "{value:?}");
             assert!(kind.accepts(&value));
         }
+        let parse = |text: &str| Kind::Frequency.parse(text).unwrap();
+        assert_eq!([parse("6 /min"), parse("360/h")], [parse("0.1 Hz"), parse("0.1 /s")]);
     }
 
     #[test]

@@ -87,7 +87,7 @@ fn quantities() {
     let help = "write a size from 1280 B to 65535 B";
     expect(&link("mtu = \"100 B\""), "\"100 B\"", "an MTU of 100 B is not supported", help);
     let text = scenario("") + "rate = \"10\"\n";
-    let message = "\"10\" has no unit; write a frequency as \"10 /s\" or \"10 Hz\"";
+    let message = "\"10\" has no unit; write a frequency as \"10 /s\", \"10 Hz\" or \"1 /min\"";
     expect(&text, "\"10\"", message, "");
     let text = scenario("") + "count = \"ten\"\n";
     expect(&text, "\"ten\"", "\"ten\" is not a whole number of at least 1", "");
