@@ -267,6 +267,9 @@ pub struct VerifyingUnit {
     pub cores: u64,
 }
 
+/// A cell of which more runs failed, or more messages were refused or had no answer, is no answer.
+pub const SPOILED_MOST: f64 = 0.5;
+
 impl CellResult {
     /// The runs in which the machine did not keep up, with what was late: `3 runs (client 2, links 1)`.
     pub fn left_out(&self) -> String {
@@ -276,12 +279,16 @@ impl CellResult {
         if late.is_empty() { runs } else { format!("{runs} ({})", late.join(", ")) }
     }
 
-    /// The share of its runs that failed, or of its messages that were refused: the larger one.
+    /// The share of its runs that failed, or of its messages that were refused, or had no answer if that is more
+    /// than half of them (fewer are missed deadlines): the largest.
     pub fn spoiled(&self) -> f64 {
         let mean = |name: &str| self.metrics.get(name).map_or(0.0, |summary| summary.mean);
         let share = |part: f64, rest: f64| if part > 0.0 { part / (part + rest) } else { 0.0 };
         let refused = share(mean("refused_count"), mean("answered_count"));
-        refused.max(share(self.failed.into(), self.ran().into()))
+        let lost = mean("lost_count") - mean("unsent_count");
+        let unanswered = share(lost, mean("answered_count") + mean("refused_count"));
+        let unanswered = if unanswered > SPOILED_MOST { unanswered } else { 0.0 };
+        refused.max(unanswered).max(share(self.failed.into(), self.ran().into()))
     }
 
     /// Successful runs: the most that any metric has.

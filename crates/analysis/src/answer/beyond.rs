@@ -8,6 +8,9 @@ use super::names::{scale, unit};
 use super::sentence::{Sentence, shortened};
 use crate::number::Decimals;
 
+pub(super) const SPOILED: &str =
+    "more than half of the runs failed, or of the messages were refused or had no answer";
+
 impl<'a> Sentence<'a> {
     /// `All equal: QUIC; HTTP/2: median round-trip time 40.0 to 40.1 ms; differences below 1 % or 1 ms do not
     /// count.` The intervals of the differences, too, must be as narrow, in each metric that ranks these cells.
@@ -43,13 +46,12 @@ impl<'a> Sentence<'a> {
         }
         let statistic = if compared.by_median() { "median " } else { "" };
         let all = format!("{statistic}{} {text} {}", compared.title, unit(compared));
-        (within + 1 == self.members.len()).then_some(all)
+        (within + 1 == self.members.len() && self.spoiled.is_empty()).then_some(all)
     }
 
     /// No cell has succeeded often enough to be the best.
     pub(super) fn none_ahead(&self) -> String {
-        let why = "in each, more than half of the runs failed or of the messages were refused";
-        format!("No cell is ahead{}: {why}.", self.place())
+        format!("No cell is ahead{}: in each, {SPOILED}.", self.place())
     }
 
     /// The best cells by other metrics that rank these cells: `Shortest gap: pha-d: median 141 ms; no foresight:

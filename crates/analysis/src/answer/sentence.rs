@@ -2,9 +2,10 @@
 
 use trackbed_measure::metrics::Compared;
 use trackbed_measure::results::{
-    CellResult, Difference, MIN_RUNS, MedianDifference, UsefulDifference, Verdict,
+    CellResult, Difference, MIN_RUNS, MedianDifference, SPOILED_MOST, UsefulDifference, Verdict,
 };
 
+use super::beyond::SPOILED;
 use super::names::{Names, scale, unit};
 use crate::groups::{Group, Section};
 use crate::number::{Decimals, plural};
@@ -28,6 +29,8 @@ pub(super) struct Sentence<'a> {
     worse: Vec<&'a Difference>,
     /// Those that are better run by run, but have failed runs or a worse median.
     failing: Vec<&'a Difference>,
+    /// Those that are no answer, while the best one is.
+    pub spoiled: Vec<&'a Difference>,
     bound: Option<&'a Difference>,
     too_few: Option<String>,
 }
@@ -49,6 +52,12 @@ impl<'a> Sentence<'a> {
             |one: &&Difference| cells.get(one.cell as usize).is_some_and(|cell| cell.is_bound);
         let (bounds, real): (Vec<&Difference>, Vec<&Difference>) =
             group.differences.iter().copied().partition(is_bound);
+        let is_spoiled = |cell: &CellResult| cell.spoiled() > SPOILED_MOST;
+        let is_none = |one: &&Difference| {
+            !is_spoiled(best) && cells.get(one.cell as usize).is_some_and(is_spoiled)
+        };
+        let (spoiled, real): (Vec<&Difference>, Vec<&Difference>) =
+            real.into_iter().partition(is_none);
         let is_worse = if compared.less_is_better { Verdict::Higher } else { Verdict::Lower };
         let of = |wanted: &dyn Fn(Verdict) -> bool| -> Vec<&'a Difference> {
             real.iter().copied().filter(|one| wanted(one.headline().verdict)).collect()
@@ -83,6 +92,7 @@ impl<'a> Sentence<'a> {
             failing: of(&|verdict| {
                 matches!(verdict, Verdict::Lower | Verdict::Higher) && verdict != is_worse
             }),
+            spoiled,
             bound: bounds.first().copied(),
             too_few: group.too_few(),
             members,
@@ -106,6 +116,7 @@ impl<'a> Sentence<'a> {
             parts.extend(self.rivals());
         }
         parts.extend(self.failing.first().map(|one| self.failing(one)));
+        parts.extend(self.list(&format!("No answer ({SPOILED})"), &self.spoiled));
         parts.extend(self.bound.and_then(|one| self.bound(one)));
         parts.extend(self.failed());
         parts.extend(self.artefacts());
@@ -389,9 +400,6 @@ fn span([low, high]: [String; 2], value: &str) -> String {
 
 /// Tails that are closer together are not worth a sentence.
 const TAILS_FROM: f64 = 1.1;
-
-/// A cell of which more runs failed, or more messages were refused, is no answer.
-const SPOILED_MOST: f64 = 0.5;
 
 /// Farther from the best one, a cell without a significant difference is called undecided: as a share of the best
 /// value.

@@ -351,6 +351,25 @@ fn what_was_not_chosen_is_named_with_its_share() {
     assert!(!found[0].contains("Beside"), "an idle link: {found:?}");
 }
 
+/// All miss their deadline, and messages without an answer have no round-trip time.
+#[test]
+fn a_cell_without_answers_is_no_rival() {
+    let of = |name, lost: f64| {
+        let counts = [("lost_count", lost), ("answered_count", 10.0 - lost)];
+        let times = [("deadline_miss_ratio", 1.0), ("rtt_ms", 30.0)];
+        let times = &times[..if lost < 10.0 { 2 } else { 1 }];
+        ranked(name, &["deadline_miss_ratio", "rtt_ms"], &[times, &counts].concat())
+    };
+    let level = of_means("deadline_miss_ratio", 0, 1, 0.0, [0.0; 2]);
+    let found = texts(&[of("tcp", 10.0), of("quic", 2.0)], std::slice::from_ref(&level));
+    let expected = "Fewest missed deadlines: QUIC: 100.0 % in all 40 runs. Its median round-trip time 30.00 ms, p95 \
+                    30.00 ms. No answer (more than half of the runs failed, or of the messages were refused or \
+                    had no answer): TCP.";
+    assert!(found[0].starts_with(expected), "{found:?}");
+    let found = texts(&[of("tcp", 10.0), of("quic", 6.0)], &[level]);
+    assert!(found[0].starts_with("No cell is ahead"), "{found:?}");
+}
+
 #[test]
 fn refused_messages_win_nothing() {
     let of = |name, refused| {
