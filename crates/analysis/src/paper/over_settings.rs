@@ -103,7 +103,8 @@ impl OverSettings {
             let most = all.max_by(|one, other| spread(&one.1).total_cmp(&spread(&other.1)));
             if let Some((unknown, shares)) = most.filter(|(_, shares)| spread(shares) >= DECIDES) {
                 over.depends_on = Some(unknown.name.clone());
-                over.holds_with = with_which(unknown, &shares);
+                let how = if over.holds > 0 { "holds" } else { "same direction" };
+                over.holds_with = with_which(unknown, &shares, how);
             }
         }
         Some(over)
@@ -161,8 +162,8 @@ fn shares(
     unknown.values.iter().map(share).collect()
 }
 
-/// `holds with 64 KiB or 256 kB`: the values with which it holds in most settings.
-fn with_which(unknown: &Unknown, shares: &[Option<f64>]) -> Option<String> {
+/// `holds with 64 KiB or 256 kB`: the values with which it does so in most settings.
+fn with_which(unknown: &Unknown, shares: &[Option<f64>], how: &str) -> Option<String> {
     let pairs = unknown.values.iter().zip(shares);
     let values: Vec<&str> = pairs
         .filter(|(_, share)| share.is_some_and(|share| share >= 0.5))
@@ -171,8 +172,8 @@ fn with_which(unknown: &Unknown, shares: &[Option<f64>]) -> Option<String> {
     let mostly = shares.iter().flatten().any(|share| (0.5..1.0).contains(share));
     let mostly = if mostly { "mostly " } else { "" };
     match values.split_last()? {
-        (last, []) => Some(format!("holds {mostly}with {last}")),
-        (last, rest) => Some(format!("holds {mostly}with {} or {last}", rest.join(", "))),
+        (last, []) => Some(format!("{how} {mostly}with {last}")),
+        (last, rest) => Some(format!("{how} {mostly}with {} or {last}", rest.join(", "))),
     }
 }
 
@@ -253,6 +254,9 @@ mod tests {
             "depends on buffer (holds with 64 kB): holds in 1 of 4 settings, same direction in 1, contradicted \
              in 2; 1 more do not fit the study's own figures"
         );
+        let over = self::over(&settings[1..3]);
+        let expected = "depends on buffer (same direction with 64 kB): holds in 0 of 2 settings";
+        assert!(over.to_string().starts_with(expected), "{over}");
     }
 
     #[test]
