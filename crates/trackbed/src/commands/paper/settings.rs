@@ -51,6 +51,9 @@ fn try_settings(
     count: usize,
     options: &RunOptions,
 ) -> anyhow::Result<(Vec<InSetting>, bool)> {
+    if let Some(why) = paper::quick(name).filter(|_| options.quick) {
+        bail!("no statement can be judged with --quick: {why}");
+    }
     let folder = || PathBuf::from("trackbed-out").join(format!("{name}-settings"));
     let out = options.out.clone().unwrap_or_else(folder);
     fs::create_dir_all(&out).with_context(|| output::no_place(&out))?;
