@@ -254,8 +254,8 @@ mod tests {
             "depends on buffer (holds with 64 kB): holds in 1 of 4 settings, same direction in 1, contradicted \
              in 2; 1 more do not fit the study's own figures"
         );
-        let over = self::over(&settings[1..3]);
-        let expected = "depends on buffer (same direction with 64 kB): holds in 0 of 2 settings";
+        let over = self::over(&settings[1..4]);
+        let expected = "depends on buffer (same direction with 64 kB): holds in 0 of 3 settings";
         assert!(over.to_string().starts_with(expected), "{over}");
     }
 
