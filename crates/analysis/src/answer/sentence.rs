@@ -116,7 +116,7 @@ impl<'a> Sentence<'a> {
             parts.extend(self.rivals());
         }
         parts.extend(self.failing.first().map(|one| self.failing(one)));
-        parts.extend(self.list(&format!("No answer ({SPOILED})"), &self.spoiled));
+        parts.extend(self.list(&format!("Ruled out ({SPOILED})"), &self.spoiled));
         parts.extend(self.bound.and_then(|one| self.bound(one)));
         parts.extend(self.failed());
         parts.extend(self.artefacts());

@@ -363,7 +363,7 @@ fn a_cell_without_answers_is_no_rival() {
     let level = of_means("deadline_miss_ratio", 0, 1, 0.0, [0.0; 2]);
     let found = texts(&[of("tcp", 10.0), of("quic", 2.0)], std::slice::from_ref(&level));
     let expected = "Fewest missed deadlines: QUIC: 100.0 % in all 40 runs. Its median round-trip time 30.00 ms, p95 \
-                    30.00 ms. No answer (more than half of the runs failed, or of the messages were refused or \
+                    30.00 ms. Ruled out (more than half of the runs failed, or of the messages were refused or \
                     had no answer): TCP.";
     assert!(found[0].starts_with(expected), "{found:?}");
     let found = texts(&[of("tcp", 10.0), of("quic", 6.0)], &[level]);
