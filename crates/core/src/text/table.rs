@@ -33,9 +33,8 @@ impl Table {
     pub fn parse(text: &str) -> Result<Table, TextError> {
         // The library counts neither comments nor the line ends of Windows.
         let (numbers, lines): (Vec<u64>, Vec<&str>) = lines(text).unzip();
-        let Some(first) = lines.first() else {
-            return Err(TextError::new("an empty table; write a heading and lines below it"));
-        };
+        let empty = || TextError::new("an empty table; write a heading and lines below it");
+        let first = lines.first().ok_or_else(empty)?;
         let counts = [b',', b';', b'\t'].map(|c| (first.bytes().filter(|b| *b == c).count(), c));
         let delimiter = counts.into_iter().rev().max_by_key(|(count, _)| *count);
         let mut reader = csv::ReaderBuilder::new()
@@ -57,6 +56,10 @@ impl Table {
             }
         };
         let mut rows = reader.records().collect::<Result<Vec<_>, _>>().map_err(refuse)?;
+        // A byte order mark below an empty line is no line for the library.
+        if rows.is_empty() {
+            return Err(empty());
+        }
         let heading = rows.remove(0).iter().map(str::to_owned).collect();
         Ok(Table { heading, rows, numbers })
     }
