@@ -134,7 +134,9 @@ impl TlsStream {
         let digested = self.randomness.scope(|| self.tls.process_new_packets());
         self.pump()?;
         if let Err(error) = digested {
-            // The peer is told why, if there is room; only the error matters here.
+            // The peer is told why, if there is room, and nothing after that (RFC 8446 section 6.2); only the
+            // error matters here.
+            self.close_notify_sent = true;
             let _ = self.poll_drain(cx);
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, error)));
         }

@@ -1,6 +1,7 @@
 //! Peers that do not follow the protocol, over the kernel's loopback interface: a server keeps
 //! serving, and a client gets an error and does not hang.
 
+use std::io;
 use std::net::Shutdown;
 use std::thread;
 
@@ -145,6 +146,27 @@ fn a_crowd_of_connections_leaves_room_for_others() {
             let name = protocol.name();
             assert_eq!(answer.unwrap_or_else(|why| panic!("{name} {round}: {why}")), b"hello");
             assert!(server.connections() <= 16, "{name}: {}", server.connections());
+        }
+    });
+}
+
+/// RFC 8446 section 6.2: who hears of a failure closes without another word.
+#[test]
+#[ignore = "thorough: real time"]
+fn a_server_does_not_answer_a_fatal_alert() {
+    for_each_protocol(async |protocol, machine| {
+        let server = serve(protocol, machine.host("server", [HERE]), ServerLimits::default());
+        if protocol.capabilities().transport == Transport::Tcp && server.trust().is_some() {
+            let mut stream = TcpStream::connect(server.local_addr()).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+            // unknown_ca
+            stream.write_all(&[0x15, 3, 3, 0, 2, 2, 48]).unwrap();
+            // Meanwhile the server reads it.
+            let dialer = dialer(protocol, machine.host("client", [HERE]), &server);
+            echo(&*dialer, server.local_addr()).await.unwrap();
+            let said = stream.read(&mut [0; 100]);
+            let reset = |why: io::Error| why.kind() == io::ErrorKind::ConnectionReset;
+            assert!(said.map_or_else(reset, |len| len == 0), "{}", protocol.name());
         }
     });
 }
