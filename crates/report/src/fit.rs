@@ -94,7 +94,7 @@ const KEYS_DRAWN: usize = 4;
 fn panel(document: &FitDocument, x: (&FitKey, [f64; 2]), y: (&FitKey, [f64; 2])) -> Panel {
     let axis = |(key, [low, high]): (&FitKey, [f64; 2])| {
         let unit = if key.unit.is_empty() { String::new() } else { format!(" ({})", key.unit) };
-        Axis::new(format!("{}{unit}", key.key), Scale::Ends(low, high))
+        Axis::new(format!("{}{unit}", key.key), Scale::Range(low, high))
     };
     let dot = |setting: &FitSetting| {
         let at = [x, y].map(|(key, _)| setting.numbers[&key.key]);

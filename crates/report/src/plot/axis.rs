@@ -24,6 +24,7 @@ impl Scaled {
             && match scale {
                 Scale::Data => most / least > LOG_FROM[0],
                 Scale::Zero => most / least > LOG_FROM[1],
+                Scale::Range(low, high) => *low > 0.0 && high / low > LOG_FROM[0],
                 _ => false,
             };
         let has_zero = matches!(scale, Scale::Zero | Scale::Difference) && !is_log;
@@ -38,7 +39,7 @@ impl Scaled {
         let [least, most] = extent(&intervals, [least, most]);
         let [low, high] = match scale {
             Scale::Names(names) => [-0.5, names.len().max(1) as f64 - 0.5],
-            Scale::Ends(low, high) => [*low, *high],
+            Scale::Ends(low, high) | Scale::Range(low, high) => [*low, *high],
             _ if is_log => [least / 1.2, most * 1.2],
             // Zeros only.
             _ if least == 0.0 && most == 0.0 => [0.0, 1.0],
@@ -165,5 +166,7 @@ mod tests {
         assert_eq!([scaled.low, scaled.high], [45.0, 155.0]);
         let scaled = Scaled::new(&Scale::Ends(0.0, 10.0), &[], &[]);
         assert_eq!([-3.0, 5.0, 12.0].map(|value| scaled.place(value)), [0.0, 0.5, 1.0]);
+        let scaled = Scaled::new(&Scale::Range(1.0, 100.0), &[2.0], &[]);
+        assert_eq!([0.1, 10.0].map(|value| scaled.place(value)), [0.0, 0.5]);
     }
 }

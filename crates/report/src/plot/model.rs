@@ -112,6 +112,8 @@ pub(crate) enum Scale {
     Difference,
     /// Linear between these ends.
     Ends(f64, f64),
+    /// Between these ends, logarithmic if they are far apart.
+    Range(f64, f64),
     /// A name at each whole number from 0: from left to right, or from top to bottom.
     Names(Vec<String>),
 }
