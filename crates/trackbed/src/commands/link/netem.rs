@@ -29,7 +29,9 @@ impl Netem {
     /// # Errors
     /// If tc would refuse the line, or Trackbed has no such model; with the remedy.
     pub fn read(line: &str) -> anyhow::Result<Netem> {
-        let words: Vec<&str> = line.split_whitespace().collect();
+        // Lines of shell scripts have quotes.
+        let is_between = |c: char| c.is_whitespace() || matches!(c, '"' | '\'');
+        let words: Vec<&str> = line.split(is_between).filter(|word| !word.is_empty()).collect();
         let first = words.iter().position(|word| *word == "netem").map_or(0, |at| at + 1);
         let mut netem = Netem::default();
         for option in words[first..].chunk_by(|_, next| !OPTIONS.contains(next)) {
@@ -149,6 +151,9 @@ fn remedy(option: &str) -> &'static str {
         "rate" => "a rate has no overhead, and tc's bps are bytes; write bits, as in rate 80mbit",
         "ecn" => "--queue codel marks packets when the queue is long; write it instead",
         "seed" => "write --seed N instead",
+        "tc" | "sudo" => {
+            "only netem is read; write tbf as --set rate=..., codel as --set queue=codel"
+        }
         "slot" | "gap" => "there is no such model; leave it out",
         _ => "not understood; write, for example, delay 60ms 30ms loss 1% rate 10mbit limit 100",
     }
