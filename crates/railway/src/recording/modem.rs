@@ -65,6 +65,9 @@ impl Modem {
             let delays = LinkDirection::BOTH.map(|direction| LinkChange { at, direction, what });
             changes.extend(delays);
         }
+        if self.changes.is_empty() {
+            notes.push(format!("{name}: the cell never changes, or is in no column: no handover"));
+        }
         changes.sort_by_key(|change| (change.at, change.direction));
         for (bins, what) in [(&self.rate, "throughput"), (&self.round_trip, "round-trip times")] {
             window.tell(bins, &format!("{what} of {name}"), "the last value holds", notes);

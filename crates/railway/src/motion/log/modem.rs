@@ -66,8 +66,8 @@ type Heading = (&'static [&'static str], fn(f64) -> Measured, f64, (f64, f64));
 
 const NUMBERS: &[Heading] = &[
     (&["rate_mbps", "throughput_mbps", "mbps"], Measured::Rate, 1e6, (0.0, 1e12)),
-    (&["rate_kbps", "throughput_kbps"], Measured::Rate, 1e3, (0.0, 1e12)),
+    (&["rate_kbps", "throughput_kbps", "dl_bitrate"], Measured::Rate, 1e3, (0.0, 1e12)),
     (&["rate_bps", "throughput_bps"], Measured::Rate, 1.0, (0.0, 1e12)),
-    (&["rtt_ms", "ping_ms"], Measured::RoundTrip, 1e-3, (0.0, 60.0)),
+    (&["rtt_ms", "ping_ms", "pingavg"], Measured::RoundTrip, 1e-3, (0.0, 60.0)),
     (&["rsrp", "rsrp_dbm"], Measured::Rsrp, 1.0, (-200.0, 50.0)),
 ];

@@ -61,7 +61,7 @@ pub(super) fn parse(
     Ok(log)
 }
 
-pub(super) const CELLS: &[&str] = &["cell", "cell_id", "cellid"];
+pub(super) const CELLS: &[&str] = &["cell", "cell_id", "cellid", "pci"];
 const TIME: &[&str] = &["time", "time_s", "timestamp"];
 const LATITUDE: &[&str] = &["latitude", "lat"];
 
