@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs servers of other stacks, and suites: sh contrib/stacks/install.sh quic-go aioquic s2n-quic quiche pion wolfssl
-# h2spec paho
+# h2spec paho tlsfuzzer
 # They go to /usr/local/sbin; as root, Trackbed starts programs as another user, who can read that folder.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -38,8 +38,15 @@ for stack in "$@"; do
         git -C /opt/trackbed-paho checkout --quiet 9d7bb80bb8b9d9cfc0b52f8cb4c1916401281103
         install "$here/../judges/paho.py" $bin/trackbed-paho
         ;;
+    tlsfuzzer)
+        git clone --quiet https://github.com/tlsfuzzer/tlsfuzzer /opt/trackbed-tlsfuzzer
+        git -C /opt/trackbed-tlsfuzzer checkout --quiet 14555fe211456c46deccc4b2d94751dbd894aece
+        /usr/bin/python3 -m venv /opt/trackbed-stacks
+        /opt/trackbed-stacks/bin/python3 -m pip install --quiet tlslite-ng==0.9.0b2
+        install "$here/../judges/tls.py" $bin/trackbed-tlsfuzzer
+        ;;
     *)
-        echo "unknown stack $stack; write quic-go, aioquic, s2n-quic, quiche, pion, wolfssl, paho or h2spec" >&2
+        echo "unknown stack $stack; write quic-go, aioquic, s2n-quic, quiche, pion, wolfssl, paho, tlsfuzzer or h2spec" >&2
         exit 2
         ;;
     esac

@@ -35,7 +35,7 @@ pub struct Case {
 /// The version of a judge and its cases; `None` if it is not installed.
 pub type Verdict = Option<(String, Vec<Case>)>;
 
-const JUDGES: [Judge; 8] = [
+const JUDGES: [Judge; 9] = [
     Judge {
         name: "h2spec",
         about: "Trackbed's server: HTTP/2, HPACK (RFC 7540, 7541)",
@@ -56,6 +56,13 @@ const JUDGES: [Judge; 8] = [
         program: "trackbed-paho",
         version: "git -C /opt/trackbed-paho log -1 --format='paho.mqtt.testing %h of %cs'",
         cases: reports::paho,
+    },
+    Judge {
+        name: "tlsfuzzer",
+        about: "Trackbed's server: TLS 1.3 (RFC 8446)",
+        program: "trackbed-tlsfuzzer",
+        version: "git -C /opt/trackbed-tlsfuzzer log -1 --format='tlsfuzzer %h of %cs'",
+        cases: reports::tls,
     },
     Judge {
         name: "ngtcp2's client",
@@ -155,7 +162,7 @@ impl Bench {
         let open = || {
             fs::create_dir_all(&self.folder)?;
             fs::write(self.path("cell.toml"), CELL)?;
-            for script in ["http3.py", "paho.py"] {
+            for script in ["http3.py", "paho.py", "tls.py"] {
                 fs::copy(format!("contrib/judges/{script}"), self.path(script))?;
             }
             let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{Bench, Case, failure};
+use super::{Bench, Case, failure, shell};
 
 /// The cases of h2spec, from its report in the form of JUnit.
 pub fn h2spec(bench: &Bench, program: &str) -> Result<Vec<Case>, String> {
@@ -33,19 +33,30 @@ fn of_junit(text: &str) -> Case {
 
 /// The cases of our script with aioquic.
 pub fn http3(bench: &Bench, _: &str) -> Result<Vec<Case>, String> {
-    script(bench, "http3.py", "http3")
+    script(bench, "http3.py", &["protocol=http3"])
 }
 
 /// The cases of Paho's suite for brokers.
 pub fn paho(bench: &Bench, _: &str) -> Result<Vec<Case>, String> {
-    script(bench, "paho.py", "mqtt")
+    script(bench, "paho.py", &["protocol=mqtt"])
 }
 
-fn script(bench: &Bench, script: &str, protocol: &str) -> Result<Vec<Case>, String> {
+/// The cases of tlsfuzzer's scripts, whose clients know RSA.
+pub fn tls(bench: &Bench, _: &str) -> Result<Vec<Case>, String> {
+    let path = bench.path("rsa.pem").display().to_string();
+    let options = "-days 7 -subj /CN=server.test -addext subjectAltName=DNS:server.test";
+    shell(&format!(
+        "openssl req -x509 -newkey rsa:2048 -nodes {options} -keyout {path} >> {path}"
+    ))?;
+    let groups = "server-key-exchange=x25519:secp256r1:X25519MLKEM768:SecP256r1MLKEM768";
+    script(bench, "tls.py", &["protocol=http1", groups, &format!("certificate={path}")])
+}
+
+fn script(bench: &Bench, script: &str, settings: &[&str]) -> Result<Vec<Case>, String> {
     let (script, report) = (bench.path(script), bench.path(script).with_extension("txt"));
     let words = format!("{} {{address}} {{port}} {}", script.display(), report.display());
-    let cells =
-        bench.cells(&[&format!("protocol={protocol}"), &format!("client-command={words}")])?;
+    let command = format!("client-command={words}");
+    let cells = bench.cells(&[settings, &[&command]].concat())?;
     let text = fs::read_to_string(report).map_err(|_| nothing(&cells))?;
     Ok(text.lines().filter_map(of_line).collect())
 }
