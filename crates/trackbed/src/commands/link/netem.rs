@@ -45,7 +45,9 @@ impl Netem {
 
     fn take(&mut self, option: &[&str]) -> anyhow::Result<()> {
         match option {
-            ["limit", packets] => self.limit = Some(packets.parse().context("not a number")?),
+            ["limit", packets] => {
+                self.limit = Some(packets.parse().context("write a number of packets")?)
+            }
             ["rate", rate] if !rate.to_ascii_lowercase().ends_with("bps") => {
                 self.rate = Some(rate.parse()?)
             }
@@ -131,7 +133,9 @@ impl Netem {
         };
         self.set(key, format!("{{ {model} }}"));
         if !self.jitter.is_zero() && self.rate.is_none() {
-            self.notes.push(REORDERS.to_owned());
+            let law = if self.is_normal { "normal" } else { "uniform" };
+            let note = format!("{REORDERS} --set delay.{law}.overtaking=true");
+            self.notes.push(note);
         }
         Ok(())
     }
@@ -160,8 +164,7 @@ fn remedy(option: &str) -> &'static str {
 }
 
 const SUPER_PACKETS: &str = "netem drops up to 64 kB of a connection at once where segmentation is offloaded (GSO); here single packets";
-const REORDERS: &str =
-    "netem's jitter reorders packets; here they keep their order, unless you set overtaking = true";
+const REORDERS: &str = "netem's jitter reorders packets; here they keep their order without";
 const WITH_RATE: [&str; 2] = [
     "netem's rate counts 14 bytes of Ethernet for each packet; here only the IP packet counts",
     "netem reports a full queue at once to a TCP on the same machine; here TCP has to notice the loss",
