@@ -5,7 +5,7 @@ speak HTTP/1.1.
     tls.py ADDRESS PORT REPORT
 
 writes a line for each case: "passed NAME", or "failed NAME: what happened". A case is all conversations of a script
-whose names differ only in numbers. The suite is in TRACKBED_TLSFUZZER, or in /opt/trackbed-tlsfuzzer.
+whose names differ only in numbers. The suite is in /opt/trackbed-tlsfuzzer.
 """
 
 import concurrent.futures
@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 
-FOLDER = os.environ.get("TRACKBED_TLSFUZZER", "/opt/trackbed-tlsfuzzer")
+FOLDER = "/opt/trackbed-tlsfuzzer"
 # The scripts, with options. They offer an extension that the server knows with content that it cannot have, unless
 # told to leave it out.
 KNOWN = "".join(f" --exc {number}" for number in (11, 19, 20, 23, 27, 35, 44, 49, 57, 58, 64768, 65037, 65281))
@@ -64,17 +64,16 @@ def play(address, port, row):
         if not FOREIGN.search(name):
             case = script + ": " + re.sub(r"\d+", "N", name)
             wrong = None if re.search("(?m)^OK$", said) else why(said)
-            cases.setdefault(case, wrong)
-            cases[case] = cases[case] or wrong
-    if not cases:
-        cases[script] = (ended.stderr.strip().splitlines() or ["no conversation"])[-1]
+            cases[case] = cases.get(case) or wrong
+    if "\nTest end\n" not in ended.stdout:
+        cases[script] = (ended.stderr.strip().splitlines() or ["it did not reach its end"])[-1].replace(": ", " ")
     return cases
 
 
 def why(said):
-    """The last line of a traceback, without the name of the exception."""
-    lines = [line for line in said.splitlines() if re.match(r"[\w.]+: ", line)]
-    return (lines or ["it ended without a reason"])[-1].partition(": ")[2].replace(": ", " ")
+    """The last line of a traceback, without the name of the exception if it says more."""
+    lines = [line for line in said.splitlines() if re.match(r"[\w.]+(: .|$)", line)]
+    return re.sub(r"^[\w.]+: ", "", (lines or ["it ended without a reason"])[-1]).replace(": ", " ")
 
 
 def main():

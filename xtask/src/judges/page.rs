@@ -18,8 +18,8 @@ pub fn render(all: &[(&Judge, Verdict)]) -> String {
         for case in cases {
             let Some(failure) = &case.failure else { continue };
             let is_it = |parts: &[&str]| parts.iter().any(|part| case.name.contains(part));
-            let reason = REASONS.iter().find(|(parts, _)| is_it(parts));
-            let reason = reason.map_or(UNKNOWN, |(_, reason)| *reason);
+            let reason = REASONS.iter().find(|(judge, parts, _)| judge == name && is_it(parts));
+            let reason = reason.map_or(UNKNOWN, |(_, _, reason)| *reason);
             failed += &format!("| {name} | {} | {failure} | {reason} |\n", case.name);
         }
     }
@@ -46,20 +46,23 @@ const FAILED: &str = "
 
 const TAIL: &str = include_str!("tail.md");
 
-/// Parts of cases' names, and why such cases fail.
+/// A judge, parts of its cases' names, and why such cases fail.
 #[rustfmt::skip]
-const REASONS: [(&[&str], &str); 13] = [
-    (&["coder stream", "dynamic table", "a table", "increment", "acknowledgment"], "h3 0.0.8 has no dynamic table and does not read these streams"),
-    (&["PUSH", "push", "GOAWAY"], "h3 0.0.8 has no push and does not check what belongs to it"),
-    (&["request with :", "pseudo"], "h3 0.0.8 does not check the number and order of these fields"),
-    (&["invalid schemes", "non-rsa schemes", "tolerance"], "rustls 0.23 takes a hello of at most 64 kB"),
-    (&["pkcs-signature", "sigalgs"], "rustls 0.23 notices it only after its first answer"),
-    (&["HRR reversed"], "rustls 0.23 does not compare the second hello with the first"),
-    (&["legacy-version"], "rustls 0.23 does not read this field (for 3.0 against RFC 8446, appendix D.5)"),
-    (&["CCS"], "rustls 0.23 ignores several of these messages"),
-    (&["fragmented early data"], "rustls 0.23 counts refused early data again whenever more of it arrives, and takes it for too much"),
-    (&["app data split"], "rustls 0.23 answers a KeyUpdate before its next data (RFC 8446, section 4.6.3), for which the script does not wait"),
-    (&["too big ClientHello"], "rustls 0.23 takes longer records before it knows the version"),
-    (&["key share", "key_share", "empty alert", "finished", "max size", "too big ciphertext"], "rustls 0.23 refuses it with another alert"),
-    (&["later in handshake", "appdata between", "zero content", "zero-len"], "rustls 0.23 closes without an alert"),
+const REASONS: [(&str, &[&str], &str); 13] = [
+    (RULES, &["coder stream", "dynamic table", "a table", "increment", "acknowledgment"], "h3 0.0.8 has no dynamic table and does not read these streams"),
+    (RULES, &["PUSH", "push", "GOAWAY"], "h3 0.0.8 has no push and does not check what belongs to it"),
+    (RULES, &["request with :", "pseudo"], "h3 0.0.8 does not check the number and order of these fields"),
+    (TLS, &["N invalid schemes", "non-rsa schemes", "tolerance N methods"], "rustls 0.23 takes a hello of at most 64 kB"),
+    (TLS, &["pkcs-signature: rsa", "only undefined sigalgs", "only legacy sigalgs"], "rustls 0.23 notices it only after its first answer"),
+    (TLS, &["HRR reversed"], "rustls 0.23 does not compare the order of extensions with that of the first hello"),
+    (TLS, &["legacy-version: version"], "rustls 0.23 reads this field only where supported_versions is absent (for 3.0 against RFC 8446, appendix D.5)"),
+    (TLS, &["multiple CCS", "second CCS"], "rustls 0.23 ignores up to two of these messages, as RFC 8446, section 5, allows"),
+    (TLS, &["fragmented early data"], "rustls 0.23 counts refused early data again whenever more of it arrives, and takes it for too much"),
+    (TLS, &["app data split"], "rustls 0.23 answers a KeyUpdate before its next data (RFC 8446, section 4.6.3), for which the script does not wait"),
+    (TLS, &["too big ClientHello"], "rustls 0.23 checks only encrypted records for the limit of 16,384 bytes"),
+    (TLS, &["crfg-curves: empty", "empty-alert: empty", "finished: truncation", "finished: padding", "finished: empty", "Unencrypted Finished", "key_share extension omitted", "max size payload", "too big ciphertext"], "rustls 0.23 refuses it with another alert"),
+    (TLS, &["record later in handshake", "appdata between", "zero content type", "app data interleaved", "padding interleaved"], "rustls 0.23 closes without an alert"),
 ];
+
+const RULES: &str = "a client that breaks rules";
+const TLS: &str = "tlsfuzzer";

@@ -150,7 +150,7 @@ fn a_crowd_of_connections_leaves_room_for_others() {
     });
 }
 
-/// RFC 8446 section 6.2: who hears of a failure closes without another word.
+/// RFC 8446 section 6.2: nothing is sent after a fatal alert, whichever end has sent it.
 #[test]
 #[ignore = "thorough: real time"]
 fn a_server_does_not_answer_a_fatal_alert() {

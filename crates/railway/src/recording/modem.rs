@@ -66,7 +66,7 @@ impl Modem {
             changes.extend(delays);
         }
         if self.changes.is_empty() {
-            notes.push(format!("{name}: the cell never changes, or is in no column: no handover"));
+            notes.push(format!("{name}: no change of the cell, so no handover"));
         }
         changes.sort_by_key(|change| (change.at, change.direction));
         for (bins, what) in [(&self.rate, "throughput"), (&self.round_trip, "round-trip times")] {

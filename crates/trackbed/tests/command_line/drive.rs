@@ -145,6 +145,11 @@ fn a_log_of_g_nettrack_needs_no_names_of_columns() {
     let drive = scratch.read("d.csv");
     let expected = ["rate,20 Mbit/s", "rate,8 Mbit/s", "delay,21 ms", "delay,22 ms"];
     assert!(expected.iter().all(|part| drive.contains(part)), "{drive}");
+    // Cells may be physical identities. Without a change of them there is no handover.
+    scratch.write("a.csv", &log.replace("CellID", "PCI"));
+    scratch.trackbed("drive import A=a.csv -o e.csv").says(0, &["1 operator, 1 handover"]);
+    scratch.write("a.csv", &log.replace(",13,", ",12,"));
+    scratch.trackbed("drive import A=a.csv -o f.csv").says(0, &["A: no change of the cell"]);
 }
 
 /// A log is averaged while it is read: to and fro at 80 m/s past a station every 1,500 m, for 14 hours.

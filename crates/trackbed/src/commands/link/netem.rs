@@ -203,7 +203,10 @@ mod tests {
     fn read(line: &str) -> String {
         let read = || {
             let Netem { settings, notes, .. } = Netem::read(line)?;
-            trackbed_scenario::link(&settings)?;
+            let advice = notes.iter().filter_map(|note| note.split_once(" without --set "));
+            let advised = advice.map(|(_, setting)| setting.parse());
+            let advised = advised.collect::<Result<Vec<Override>, _>>()?;
+            trackbed_scenario::link(&[&settings[..], &advised].concat())?;
             let settings: Vec<String> = settings.iter().map(Override::to_string).collect();
             anyhow::Ok([settings, notes].concat().join("; "))
         };
