@@ -136,10 +136,10 @@ fn logs_that_make_no_drive_are_refused_with_the_line_or_the_remedy() {
 #[test]
 fn a_log_of_g_nettrack_needs_no_names_of_columns() {
     let scratch = Scratch::new();
-    let log = "Timestamp,Longitude,Latitude,CellID,RSRP,DL_bitrate,PINGAVG\n\
-               2019.12.14_10.16.30,-8.5,51.9,12,-93,20000,42\n\
-               2019.12.14_10.16.31,-8.4997,51.9,12,-94,20000,-\n\
-               2019.12.14_10.16.32,-8.4994,51.9,13,-95,8000,44\n";
+    let log = "Timestamp,Longitude,Latitude,CellID,NetworkMode,RSRP,DL_bitrate,PINGAVG\n\
+               2019.12.14_10.16.30,-8.5,51.9,12,4G,-93,20000,42\n\
+               2019.12.14_10.16.31,-8.4997,51.9,12,4G,-94,20000,-\n\
+               2019.12.14_10.16.32,-8.4994,51.9,13,4G,-95,8000,44\n";
     scratch.write("a.csv", log);
     scratch.trackbed("drive import A=a.csv -o d.csv").says(0, &["1 operator, 1 handover"]);
     let drive = scratch.read("d.csv");
@@ -150,6 +150,9 @@ fn a_log_of_g_nettrack_needs_no_names_of_columns() {
     scratch.trackbed("drive import A=a.csv -o e.csv").says(0, &["1 operator, 1 handover"]);
     scratch.write("a.csv", &log.replace(",13,", ",12,"));
     scratch.trackbed("drive import A=a.csv -o f.csv").says(0, &["A: no change of the cell"]);
+    // A rate of unknown unit is not guessed.
+    scratch.write("a.csv", &log.replace("NetworkMode", "mode"));
+    scratch.trackbed("drive import A=a.csv -o g.csv").says(2, &["no throughput of A"]);
 }
 
 /// A log is averaged while it is read: to and fro at 80 m/s past a station every 1,500 m, for 14 hours.

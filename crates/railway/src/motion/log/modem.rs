@@ -29,7 +29,9 @@ pub(super) fn gauges(table: &Table) -> Vec<Gauge> {
         found.map(move |(column, operator)| Gauge { column, operator, number })
     };
     let mut gauges: Vec<Gauge> = column(CELLS, None).collect();
-    for (names, of, factor, valid) in NUMBERS {
+    // Base stations log bits per second under the same heading, but no mode of the network.
+    let more = table.column(&["networkmode"]).map_or(&[][..], |_| G_NETTRACK);
+    for (names, of, factor, valid) in NUMBERS.iter().chain(more) {
         gauges.extend(column(names, Some(Number { of: *of, factor: *factor, valid: *valid })));
     }
     gauges
@@ -66,8 +68,14 @@ type Heading = (&'static [&'static str], fn(f64) -> Measured, f64, (f64, f64));
 
 const NUMBERS: &[Heading] = &[
     (&["rate_mbps", "throughput_mbps", "mbps"], Measured::Rate, 1e6, (0.0, 1e12)),
-    (&["rate_kbps", "throughput_kbps", "dl_bitrate"], Measured::Rate, 1e3, (0.0, 1e12)),
+    (&["rate_kbps", "throughput_kbps"], Measured::Rate, 1e3, (0.0, 1e12)),
     (&["rate_bps", "throughput_bps"], Measured::Rate, 1.0, (0.0, 1e12)),
-    (&["rtt_ms", "ping_ms", "pingavg"], Measured::RoundTrip, 1e-3, (0.0, 60.0)),
+    (&["rtt_ms", "ping_ms"], Measured::RoundTrip, 1e-3, (0.0, 60.0)),
     (&["rsrp", "rsrp_dbm"], Measured::Rsrp, 1.0, (-200.0, 50.0)),
+];
+
+/// Rates in kbit/s, round trips in ms.
+const G_NETTRACK: &[Heading] = &[
+    (&["dl_bitrate"], Measured::Rate, 1e3, (0.0, 1e12)),
+    (&["pingavg"], Measured::RoundTrip, 1e-3, (0.0, 60.0)),
 ];
