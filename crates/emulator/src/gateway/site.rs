@@ -70,9 +70,10 @@ impl Site {
         }
     }
 
-    /// Whether `to` is behind a published port: what the command sends never passes the gate to there.
+    /// Whether `to` is behind a published port: what the command sends never passes the gate to there. The gateway's
+    /// own addresses are inside, too, and stand for this machine.
     pub(super) fn is_published(&self, to: SocketAddr) -> bool {
-        self.addresses.are_inside(to.ip())
+        self.addresses.are_inside(to.ip()) && !self.addresses.own.contains(&to.ip())
     }
 
     /// Reports to the sender of `packet` why it did not arrive.

@@ -114,8 +114,10 @@ impl Live {
         let execution = Execution::new(Origin::now()).with_time_limit(ANSWER_MAX);
         execution.run(talk).map_err(|why| match why {
             RunError::Stalled { .. } => RequestError::Failed(format!(
-                "{server} did not answer for {} s",
-                ANSWER_MAX.as_secs_f64()
+                "{server} did not answer for {} s\n  help: is `trackbed serve` still running there? Allow TCP port {} in its \
+                 firewall",
+                ANSWER_MAX.as_secs_f64(),
+                server.port()
             )),
             why => RequestError::Failed(why.to_string()),
         })?

@@ -34,7 +34,7 @@ pub struct Limits {
     /// those of QoS 0 dropped.
     pub output_bytes: usize,
     /// The memory of all messages on their way in bytes: beyond it a connection with more than a few has no
-    /// [room](super::Broker::has_room).
+    /// [room](super::Broker::has_room), and gets no further messages of QoS 1 and 2.
     pub waiting_bytes: usize,
     /// Retained messages: quota exceeded.
     pub retained: usize,

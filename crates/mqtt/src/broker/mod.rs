@@ -17,7 +17,7 @@ use crate::packet::Message;
 use crate::reason::Reason;
 use crate::tree::{Filters, Retained, SessionId};
 pub use connection::ConnectionId;
-use connection::{Connection, Stage};
+use connection::{Connection, Link, Stage};
 pub use limits::Limits;
 use session::Session;
 
@@ -172,14 +172,19 @@ impl Broker {
         let connection = self.connections.get(&id)?;
         let Stage::Connected(session) = connection.stage else { return None };
         let own = self.sessions.get(&session)?;
-        let fits = self.limits.waiting_bytes == usize::MAX || {
+        let link = &connection.link;
+        Some(self.has_memory(own, Some(link)) && own.has_room(link, &self.limits))
+    }
+
+    /// Whether all messages on their way leave memory for another one of this session, which may always have a few.
+    fn has_memory(&self, own: &Session, link: Option<&Link>) -> bool {
+        let few = own.weight() + link.map_or(0, |link| link.output.len() + link.taken) < FEW_BYTES;
+        few || self.limits.waiting_bytes == usize::MAX || {
             let links = self.connections.values().map(|other| &other.link);
             let outputs = links.map(|link| link.output.capacity() + link.taken);
             let waiting = self.sessions.values().map(Session::weight).chain(outputs).sum::<usize>();
-            own.weight() + connection.link.output.len() + connection.link.taken < FEW_BYTES
-                || waiting < self.limits.waiting_bytes
-        };
-        Some(fits && own.has_room(&connection.link, &self.limits))
+            waiting < self.limits.waiting_bytes
+        }
     }
 
     /// When to call [`Broker::handle_timeout`]; any other call may change it.

@@ -105,8 +105,14 @@ impl Broker {
     }
 
     pub(super) fn deliver(&mut self, id: SessionId, delivery: Delivery, now: Time) {
-        let Some(session) = self.sessions.get_mut(&id) else { return };
+        let Some(session) = self.sessions.get(&id) else { return };
         let at = session.connection;
+        let link = at.and_then(|at| self.connections.get(&at)).map(|connection| &connection.link);
+        if delivery.qos != Qos::AtMostOnce && !self.has_memory(session, link) {
+            self.counters.dropped += 1;
+            return;
+        }
+        let Some(session) = self.sessions.get_mut(&id) else { return };
         let connection = at.and_then(|at| self.connections.get_mut(&at));
         let qos = delivery.qos;
         let link = connection.map(|connection| &mut connection.link);

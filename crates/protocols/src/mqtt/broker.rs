@@ -7,6 +7,7 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use futures_io::AsyncRead as _;
 use trackbed_connection::Service;
@@ -49,12 +50,20 @@ impl Front {
     /// A broker in front of `service`, with the server's limit on connections and sessions.
     pub fn start(service: Rc<dyn Service>, limits: &ServerLimits) -> Rc<Front> {
         let (connections, sessions) = (limits.connections, limits.connections);
-        let all = Limits::default();
-        let (waiting_bytes, output_bytes) = match limits.buffered {
-            Some(most) => (most / 8, all.output_bytes / 8),
-            None => (all.waiting_bytes, all.output_bytes),
+        let all = Limits { connections, sessions, ..Limits::default() };
+        // Where strangers connect: no more than clients of ours need, which subscribe to their answers alone.
+        let limits = match limits.buffered {
+            Some(most) => Limits {
+                waiting_bytes: most / 8,
+                output_bytes: all.output_bytes / 8,
+                subscriptions: 4,
+                topic_levels: 16,
+                retained: 0,
+                session_expiry: Duration::ZERO,
+                ..all
+            },
+            None => all,
         };
-        let limits = Limits { connections, sessions, waiting_bytes, output_bytes, ..all };
         Rc::new_cyclic(|front| {
             let tasks = Nursery::default();
             tasks.spawn(keep_time(Weak::clone(front)));
