@@ -168,6 +168,12 @@ impl Reader<'_> {
             Some(top) if top == kebab(&entry.key) => {
                 format!("it belongs to no table: in a file, write it above all of them; {list}")
             }
+            guess
+                if section.prefix == "workload."
+                    && guess.is_none_or(|guess| !known.contains(&guess)) =>
+            {
+                of_other_kinds(&entry.key) + &list
+            }
             guess => suggest::question(guess) + &list,
         };
         self.problems.add_with_help(&entry.key_place, message, help);
@@ -320,3 +326,10 @@ fn list_text(items: &[Node]) -> Option<String> {
 
 /// More keys are no help in a message.
 const LISTED_MAX: usize = 15;
+
+/// `kind = "telemetry" has it; `
+fn of_other_kinds(key: &str) -> String {
+    let has = |fields: &Vec<Field>| fields.iter().any(|field| field.name == kebab(key));
+    let kinds = SCHEMA.workloads.iter().filter(|(_, fields)| has(fields));
+    kinds.map(|(kind, _)| format!("kind = \"{kind}\" has it; ")).collect()
+}

@@ -117,6 +117,9 @@ impl<'a> Uses<'a> {
             let value = choice.chosen.text();
             let why = match refusal {
                 Some(refusal) => refusal.why.clone(),
+                None if OF_PROGRAMS.contains(&setting.path.as_str()) => {
+                    "it is for a third-party program, on the emulated substrate".to_owned()
+                }
                 None => "no protocol of this scenario has a use for it".to_owned(),
             };
             if refusal.is_none() || told.insert(why.clone()) {
@@ -154,3 +157,5 @@ fn endpoint_settings(spec: &Spec) -> impl Iterator<Item = &Setting> {
     let top = spec.settings.iter().filter(move |setting| is_of_ends(&setting.path));
     top.filter(|setting| matches!(setting.field.shape, Shape::Swept(_)))
 }
+
+const OF_PROGRAMS: [&str; 3] = ["server-command", "client-command", "client-timeout"];

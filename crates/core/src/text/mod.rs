@@ -1,8 +1,10 @@
 //! Text files as tools and people write them.
 
 mod table;
+mod time;
 
 pub use table::{Column, Row, Table, decimal};
+pub use time::seconds;
 
 /// Why a text is invalid, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,10 +2,10 @@
 
 use std::io;
 
-use super::{TextError, known, lines};
+use super::{TextError, known, lines, seconds};
 
-/// A table of values separated by commas, semicolons or tabs, with a heading. Lines that begin with `#` are
-/// comments; unknown columns are ignored.
+/// A table of values separated by commas, semicolons or tabs, or by spaces where its heading has none of these.
+/// Lines that begin with `#` are comments; unknown columns are ignored.
 #[derive(Clone, Debug)]
 pub struct Table {
     heading: Vec<String>,
@@ -36,12 +36,18 @@ impl Table {
         let empty = || TextError::new("an empty table; write a heading and lines below it");
         let first = lines.first().ok_or_else(empty)?;
         let counts = [b',', b';', b'\t'].map(|c| (first.bytes().filter(|b| *b == c).count(), c));
-        let delimiter = counts.into_iter().rev().max_by_key(|(count, _)| *count);
+        let (count, delimiter) =
+            counts.into_iter().rev().max_by_key(|(count, _)| *count).unwrap_or_default();
+        let spaced = |line: &&str| line.split_whitespace().collect::<Vec<_>>().join("\t");
+        let (text, delimiter) = match count {
+            0 => (lines.iter().map(spaced).collect::<Vec<_>>().join("\n"), b'\t'),
+            _ => (lines.join("\n"), delimiter),
+        };
         let mut reader = csv::ReaderBuilder::new()
-            .delimiter(delimiter.map_or(b',', |(_, delimiter)| delimiter))
+            .delimiter(delimiter)
             .has_headers(false)
             .trim(csv::Trim::All)
-            .from_reader(io::Cursor::new(lines.join("\n")));
+            .from_reader(io::Cursor::new(text));
         let refuse = |why: csv::Error| {
             let text = match why.kind() {
                 csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
@@ -132,6 +138,18 @@ impl<'a> Row<'a> {
             let why =
                 format!("\"{text}\" in column {title} is not a number; write one such as 1.5");
             TextError::new(why).in_line(self.line())
+        })
+    }
+
+    /// The time in a column, as of [`seconds`].
+    ///
+    /// # Errors
+    /// As [`Row::number`].
+    pub fn seconds(&self, column: Column, unit: Option<f64>) -> Result<f64, TextError> {
+        let text = self.record.get(column.0).unwrap_or_default();
+        seconds(text, unit).ok_or_else(|| {
+            let why = "is not a valid time; write seconds such as 12.5, or 2026-05-01T08:00:00Z";
+            TextError::new(format!("\"{text}\" {why}")).in_line(self.line())
         })
     }
 }

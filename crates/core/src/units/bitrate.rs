@@ -50,6 +50,11 @@ impl FromStr for Bitrate {
     type Err = QuantityError;
 
     fn from_str(text: &str) -> Result<Bitrate, QuantityError> {
+        let unit = text.trim_start_matches(|c: char| !c.is_alphabetic()).trim_end();
+        if unit.ends_with("Bps") {
+            let why = "are bytes, and a rate is in bits: 8 times as many; write a rate as";
+            return Err(QuantityError(format!("\"{unit}\" {why} \"50 Mbit/s\"")));
+        }
         decimal::parse(text, "a rate", "50 Mbit/s", UNITS).map(Bitrate)
     }
 }

@@ -78,7 +78,7 @@ impl Trace {
             let Ok(time) = line.parse::<u64>() else {
                 return refuse(
                     "is not a whole number of milliseconds, such as \"17\"; a table of times and rates is \
-                     rate = { timetable = { rates = FILE } }",
+                     rate = { timetable = { rates = FILE } }, below a heading such as time_s,rate_Mbit/s",
                 );
             };
             if time > MILLIS_MAX {

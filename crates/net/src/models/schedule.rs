@@ -90,7 +90,7 @@ pub(super) fn parse_rows<T>(
     }
     let row = |(number, line): (u64, &str)| {
         let refuse = |why: &dyn fmt::Display| {
-            let expected = format!("expected a line such as \"{example}\"");
+            let expected = format!("expected a line such as \"{example}\", or {HEADING} above all");
             SpecError::new(format!("line {number}: {why}; {expected}"))
         };
         let spaced = || unit.and(line.split_once(char::is_whitespace));
@@ -107,8 +107,9 @@ pub(super) fn parse_rows<T>(
     lines(text).map(row).collect()
 }
 
-/// Reads a table with a column of times, in seconds unless its heading has another unit, and one with a unit
-/// of the values. Its first line is the start; where the value is unknown, the last one holds.
+/// Reads a table with a column of times, in the unit of its heading or by their length, and one with a unit of the
+/// values. Its first line is the start; where the value is unknown, the last one holds, and of lines with
+/// one time the last.
 fn parse_table<T>(
     text: &str,
     parse: impl Fn(&str) -> Result<T, QuantityError>,
@@ -119,20 +120,33 @@ fn parse_table<T>(
     let (time, title) = columns.iter().find(is_time).unwrap_or(&columns[0]);
     let second =
         unit_in(title, parse_duration).and_then(|unit| parse_duration(&format!("1{unit}")).ok());
-    let second = second.map_or(1.0, |unit| unit.as_secs_f64());
+    // Since 1970 there are milliseconds under a heading of seconds, too.
+    let second = second.map(|unit| unit.as_secs_f64()).filter(|unit| *unit != 1.0);
     let values = columns.iter().filter(|(column, _)| column != time);
-    let value =
-        values.filter_map(|(column, title)| Some((*column, unit_in(title, &parse)?))).next();
-    let (value, unit) = value.ok_or_else(|| {
-        let advice = "write the unit into the heading of the values, such as time_s,rate_Mbit/s";
-        TextError::new(format!("no column has a unit in its heading; {advice}")).in_line(1)
-    })?;
-    let (mut rows, mut start) = (Vec::new(), None);
-    for row in table.rows().filter(|row| row.text(value).is_some()) {
-        let (at, number) = (row.number(*time)?, row.number(value)?);
-        // No number of seconds since 1970 has twelve digits, that of milliseconds has.
-        let at = if at < 1e11 { at * second } else { at / 1e3 };
+    let values =
+        values.filter_map(|(column, title)| Some((*column, unit_in(title, &parse)?, title)));
+    let values: Vec<(Column, String, &&str)> = values.collect();
+    let [(value, unit, _)] = &values[..] else {
+        let why = match &values[..] {
+            [(.., one), (.., other), ..] => {
+                format!("the columns {one} and {other} both have such values; remove one of them")
+            }
+            _ => format!("no column has a unit in its heading; write it there: {HEADING}"),
+        };
+        return Err(TextError::new(why).in_line(1));
+    };
+    let (mut rows, mut start, mut last) = (Vec::new(), None, 0.0);
+    for row in table.rows().filter(|row| row.text(*value).is_some()) {
+        let (at, number) = (row.seconds(*time, second)?, row.number(*value)?);
         let since = at - *start.get_or_insert(at);
+        if since < last {
+            let why = "is earlier than the line before; give the times in order";
+            return Err(TextError::new(why).in_line(row.line()));
+        }
+        if since == last {
+            rows.pop();
+        }
+        last = since;
         // A computed number may have more decimals than its unit.
         let rounded = [9, 6, 3, 0].map(|places| parse(&format!("{number:.places$}{unit}")));
         let read = rounded.into_iter().reduce(Result::or).expect("four of them");
@@ -141,6 +155,9 @@ fn parse_table<T>(
     }
     Ok(rows)
 }
+
+/// A heading that has the units.
+const HEADING: &str = "a heading such as time_s,rate_Mbit/s";
 
 /// The last word of a heading that is a unit.
 fn unit_in<T>(title: &str, parse: impl Fn(&str) -> Result<T, QuantityError>) -> Option<String> {

@@ -56,29 +56,14 @@ fn every_queue_can_be_chosen_and_its_parameters_are_distinct() {
 
 #[test]
 fn refusals_name_the_model_and_the_remedy() {
-    let rate = |pairs: &[(&str, &str)]| refusal("rate", pairs);
-    for (error, parts) in [
-        (rate(&[]), ["rate: ", "write a rate such as \"50 Mbit/s\""]),
-        (rate(&[("rate", "0 bit/s")]), ["sends nothing", "positive"]),
-        (rate(&[("rate", "1 Mbit/s"), ("lanes", "2")]), ["\"lanes\"", "queue_packets"]),
-        (rate(&[("rate", "1 Mbit/s"), ("rate", "1 Mbit/s")]), ["twice", "remove one"]),
-        (rate(&[("rate", "1 Mbit/s"), ("codel_target", "1 ms")]), ["codel_target", "queue_bytes"]),
-        (refusal("delay-uniform", &[("least", "2 ms"), ("most", "1 ms")]), ["least", "swap"]),
-        (refusal("loss-periodic", &[("every", "0")]), ["every", "1 or more"]),
-        (refusal("loss-list", &[("packets", "3, 0")]), ["packets", "counted from 1"]),
-        (refusal("outage", &[("outage", "3 s: 2 s")]), ["outage: ", "is empty"]),
-        (refusal("rate-trace", &[("trace", "1\n0\n")]), ["rate-trace: line 2", "order"]),
-        (
-            refusal("rate-timetable", &[("rates", "1 s, 1 Mbit/s")]),
-            ["starts at", "start it at 0 s"],
-        ),
-        (refusal("rate-timetable", &[("rates", "#\n0 s 5")]), ["line 2", "a time and a value"]),
-        (refusal("rate-timetable", &[("rates", "")]), ["no rate", "from 0 s on"]),
-        (refusal("loss-timetable", &[("losses", "0 s, 150 %")]), ["line 1", "30 %"]),
-        (refusal("flush", &[("flushes", "2 s, 1 B\n2 s, 1 B")]), ["flush at", "in order"]),
-        (refusal("flush", &[("flushes", "soon, 1 B")]), ["line 1", "10 KiB"]),
-    ] {
-        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    for row in include_str!("refusals.txt").lines() {
+        let fields: Vec<String> =
+            row.split(" | ").map(|field| field.replace("\\n", "\n")).collect();
+        let [model, pairs, parts @ ..] = &fields[..] else { panic!("{row}") };
+        let pairs: Vec<(&str, &str)> =
+            pairs.split("; ").filter_map(|pair| pair.split_once('=')).collect();
+        let error = refusal(model, &pairs);
+        assert!(parts.iter().all(|part| error.contains(part.as_str())), "{row}: {error}");
     }
     let error = ModelEntry::find("wormhole").unwrap_err().to_string();
     assert!(error.contains("gilbert-elliott"), "{error}");

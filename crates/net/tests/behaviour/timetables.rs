@@ -178,12 +178,18 @@ fn a_table_of_rates_has_its_units_in_its_heading() {
          1700000002;8;-\n1700000002,5;8;7250,1234\n",
         "rate_mbps\ttime_ms\n12.5\t100\n0\t600\nNaN\t1600\n7.250123\t2100\n",
         "time,bit/s\n1700000000100,12500000\n1700000000600,0\n1700000002100,7250123.4\n",
+        "time_s rate_Mbit/s\n0 12.5\n0.5 1\n0.5  0\n2 7.250123\n",
+        "time (ns GMT),mbps\n150000000000,12.5\n150500000000,0\n152000000000,7.250123\n",
+        "time,mbps\n2023-11-14 22:13:20 UTC,12.5\n2023-11-14 17:13:20.5 EST,0\n2023-11-14T22:13:22Z,7.250123\n",
     ] {
         assert_eq!(parse_rates(text).unwrap(), rows, "{text}");
     }
     for (text, part) in [
         ("time,rate\n0,1\n", "line 1: no column has a unit in its heading"),
-        ("time,Mbit/s\n0,1\n\nx,2\n", "line 4: \"x\" in column time is not a number"),
+        ("time,Mbit/s\n0,1\n\nx,2\n", "line 4: \"x\" is not a valid time"),
+        ("time,Mbit/s\n0,1\n2,1\n1,1\n", "line 4: is earlier than the line before"),
+        ("time,up_Mbps,down_Mbps\n0,1,2\n", "line 1: the columns up_Mbps and down_Mbps both"),
+        ("0\t1\n", "a heading such as time_s,rate_Mbit/s"),
         ("time,Mbit/s\r\n0,1\r\n1,-2\r\n", "line 3: \"-2"),
         ("0,1\n", "line 1: \"0\" has no unit"),
     ] {

@@ -220,8 +220,8 @@ impl Imported {
     }
 }
 
-/// Seconds since 1970, and no time of day.
-const SINCE_1970_MIN_S: f64 = 1e9;
+/// Seconds since 1970, and no time of day; old receivers may believe that it is before 2001.
+const SINCE_1970_MIN_S: f64 = 1e8;
 const DAY_S: f64 = 86_400.0;
 /// The error of a standing receiver, and the speed that it reports.
 const STANDING_M: f64 = 20.0;

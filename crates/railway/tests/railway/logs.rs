@@ -79,7 +79,8 @@ $GPGSV,2,1,08,01,40,083,46,02,17,308,41,12,07,344,39,14,22,228,45*75
     assert_eq!(*line, 2);
     close(coordinates.latitude_deg(), 48.0 + 7.038 / 60.0);
     close(coordinates.longitude_deg(), 11.0 + 31.0 / 60.0);
-    assert_eq!(*seconds, Some(12.0 * 3_600.0 + 35.0 * 60.0 + 19.0));
+    // 23 March 1994.
+    assert_eq!(*seconds, Some(8_847.0 * 86_400.0 + 12.0 * 3_600.0 + 35.0 * 60.0 + 19.0));
     assert_eq!(*cells, [pair("A", "101")]);
     assert_eq!(*rsrp_dbm, [("A".to_owned(), -95.5)]);
     let alone = "$GPRMC,123519,A,4807.038,N,01131.000,E,022.4,084.4,230394,003.1,W*6A";
@@ -158,6 +159,10 @@ fn logs_as_people_have_them_are_read() {
         (rows("# a phone\nlat,lon,time", "51,7,0|0,0,1|0,.01,10|0,.02,20"), [0, 0, 1]),
         (rows("time,lat,lon", "0,0,0|4,0,0|9,0,0|9,0,.01|12,0,.01|20,0,.01|20,0,.02"), [0, 0, 0]),
         (nmea("", ""), [0, 0, 0]),
+        (nmea("$", ""), [0, 0, 0]),
+        (format!("$PTNL,1*1B\n{}", nmea("", "")), [0, 0, 0]),
+        (rows("time,lat,lon", "7,0,0|7,0,.01|7,0,.02"), [0, 0, 0]),
+        (rows("time_s lat lon", "0 0 0|10  0 .01|20 0 .02"), [0, 0, 0]),
         (nmea("\\s:r1,c:1777622400*5C\\", ""), [0, 0, 0]),
         (nmea("2026-05-01 08:00:00.123 [gps] ", ",1777622400000"), [0, 0, 0]),
         (format!("# GNSS\n$GPRMC,08\n{}", nmea("NMEA,", ",1777622400000")), [0, 1, 0]),
@@ -194,7 +199,7 @@ fn a_stop_is_no_way() {
 fn columns_have_the_names_of_many_tools() {
     let columns = [("cell", "eNB"), ("rsrp", "ss")].map(|(a, b)| (a.to_owned(), b.to_owned()));
     let named = DriveLog::parse("lat;lng;ENB;SS\n1;2;7;-\n1;2,1;8;-95,0\n", &columns).unwrap();
-    let text = "Latitude,Longitude,Cell_ID,RSRP_dBm\n1,2,7,2147483647\n1,2.1,8,-95\n";
+    let text = "Latitude,Longitude,CellID,RawCellID,RSRP_dBm\n1,2,5,7,2147483647\n1,2.1,5,8,-95\n";
     assert_eq!(DriveLog::parse(text, &[]).unwrap(), named);
     assert_eq!(named.samples[0].rsrp_dbm, []);
     assert_eq!(named.samples[1].rsrp_dbm, [(String::new(), -95.0)]);

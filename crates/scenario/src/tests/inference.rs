@@ -88,29 +88,14 @@ fn what_the_device_cannot_be_is_refused_at_its_place() {
     let mqtt = "trackbed-costs 1\nprotocol mqtt 1 2 3\ncipher aes128gcm 1\n";
     let bare = "trackbed-costs 1\nprotocol other 1 2 3\n";
     let [none, short, negative, mqtt, bare] = [none, &short, &negative, mqtt, bare].map(temporary);
-    let detector = |lines: String| format!("kind = \"detector\"\n{lines}");
-    for (lines, words) in [
-        (detector("cores = 0".to_owned()), ["0 is too small", "a.toml:6"]),
-        (detector("cores = 1025".to_owned()), ["too many cores", "at most 1024"]),
-        (
-            detector("durations = \"/nowhere.txt\"".to_owned()),
-            ["cannot read /nowhere.txt", "a.toml:6"],
-        ),
-        (
-            detector(format!("durations = {none:?}")),
-            ["line 2: there is no frame", "trackbed infer"],
-        ),
-        (detector(format!("durations = {short:?}")), ["below 100 us", "a.toml:6"]),
-        (detector(format!("durations = {negative:?}")), ["line 3: \"-5\"", "trackbed infer"]),
-        (detector(format!("costs = {none:?}")), ["line 1", "trackbed-costs 1"]),
-        (detector(format!("costs = {mqtt:?}")), ["no entry for http2", "protocol http2 MESSAGE"]),
-        (
-            detector(format!("costs = {bare:?}")),
-            ["no entry for aes128gcm", "cipher aes128gcm BYTE"],
-        ),
-        (detector("packet-cost = \"2 s\"".to_owned()), ["more than one second", "a.toml:6"]),
-        (format!("durations = {short:?}"), ["durations has no effect", "kind = \"detector\""]),
-    ] {
+    let files =
+        [("NONE", none), ("SHORT", short), ("NEGATIVE", negative), ("MQTT", mqtt), ("BARE", bare)];
+    for row in include_str!("inference.txt").lines() {
+        let (lines, words) = row.split_once(" | ").unwrap();
+        let lines = files.iter().fold(lines.replace("\\n", "\n"), |lines, (name, path)| {
+            lines.replace(name, &format!("{path:?}"))
+        });
+        let words: Vec<&str> = words.split(" | ").collect();
         expect_words(&telemetry(&lines, ""), &[], &words);
     }
 }

@@ -73,50 +73,9 @@ fn a_client_is_a_factor_too() {
 
 #[test]
 fn what_a_program_cannot_be_held_to_is_refused() {
-    for (ends, message) in [
-        ("protocol = \"quic\"\nserver = \"nginx\"", "nginx supports http1, http2, not quic"),
-        (
-            "protocol = \"http2\"\nserver = \"nghttpd\"\nhandshake = \"early\"",
-            "nghttpd does not support early data over http2",
-        ),
-        (
-            "server = \"nghttpd\"\ntls = \"1.3\"\nclient-command = \"h2load {address}\"",
-            "nghttpd cannot restrict its clients to TLS 1.3",
-        ),
-        (
-            "server = \"caddy\"\ntls = \"1.3\"\ncipher = \"aes128gcm\"\n\
-             client-command = \"curl {address}\"",
-            "caddy cannot restrict its clients to one cipher of TLS 1.3",
-        ),
-        (
-            "server = \"nginx\"\ncipher = \"aes128gcm\"\nclient-command = \"curl {address}\"",
-            "a cipher needs a TLS version: set tls too",
-        ),
-        (
-            "server = \"coap-server\"\ntls = \"1.3\"\nclient-command = \"coap-client {address}\"",
-            "coap-server does not support TLS 1.3",
-        ),
-        (
-            "protocol = \"http2\"\nclient-command = \"curl {adress}\"",
-            "unknown placeholder {adress}; available: {address} {port}",
-        ),
-        (
-            "server = \"nginx\"\nclient = \"curl\"",
-            "curl needs a protocol: write protocol = \"http2\"",
-        ),
-        ("protocol = \"http2\"\nclient = \"chromum\"", "did you mean \"chromium\"?"),
-        (
-            "protocol = \"http2\"\nkey-exchange = \"x25519:kyber\"",
-            "\"kyber\" is unknown; write some of x25519, secp256r1,",
-        ),
-        (
-            "protocol = \"http2\"\ntls = \"1.2\"\nserver-key-exchange = \"x25519:X25519MLKEM768\"",
-            "ML-KEM and ML-DSA need TLS 1.3: remove them, or set tls = \"1.3\"",
-        ),
-        ("protocol = \"http2\"\nserver-command = \"say 'hello\"", "a ' is not closed"),
-        ("protocol = \"http2\"\nserver = \"ngnix\"", "did you mean \"nginx\"?"),
-    ] {
-        expect_words(&with_workload(ends), &[], &[message]);
+    for row in include_str!("programs.txt").lines() {
+        let (ends, message) = row.split_once(" | ").unwrap();
+        expect_words(&with_workload(&ends.replace("\\n", "\n")), &[], &[message]);
     }
 }
 

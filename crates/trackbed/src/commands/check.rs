@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow, ensure};
 use clap::Args;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use trackbed_core::text::{lines, plural};
 use trackbed_net::models::delay::parse_delay_trace;
@@ -26,6 +27,8 @@ pub struct Arguments {
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
 }
+
+const OR_RATES: &str = "if these are seconds and Mbit/s, write the heading time_s rate_Mbit/s above them, separated as they are";
 
 /// A file of the largest input, decompressed.
 const BYTES_MAX: u64 = 256 << 20;
@@ -64,7 +67,10 @@ fn look(path: &Path, bytes: &[u8]) -> (&'static str, anyhow::Result<String>) {
     let first = lines(text).next().map_or("", |(_, line)| line);
     let is_numbers = first.split_whitespace().all(|word| word.parse::<f64>().is_ok());
     let has_unit = |unit: &str| first.to_lowercase().contains(unit);
+    let mut headings = first.split([',', ';', '\t']).map(|heading| heading.trim().to_lowercase());
+    let has_place = headings.any(|heading| matches!(heading.as_str(), "lat" | "latitude"));
     let key = first.split_once('=').map_or(first, |(key, _)| key.trim());
+    let is_list = first.starts_with('[') && serde_json::from_str::<IgnoredAny>(text).is_ok();
     let is_toml = path.extension().is_some_and(|ending| ending == "toml")
         || first.starts_with('[')
         || key != first && key.chars().all(|c| c.is_alphanumeric() || "._-\"".contains(c));
@@ -85,7 +91,7 @@ fn look(path: &Path, bytes: &[u8]) -> (&'static str, anyhow::Result<String>) {
             "page (HAR)",
             planned("web", "workload.har", [""; 2]).and_then(|plan| page(&plan, text)),
         ),
-        _ if first.starts_with('{') => {
+        _ if first.starts_with('{') || is_list => {
             let read = planned("vru", "workload.payload", [""; 2]);
             ("payload", read.map(|_| count(text.len(), "byte")))
         }
@@ -94,15 +100,22 @@ fn look(path: &Path, bytes: &[u8]) -> (&'static str, anyhow::Result<String>) {
             planned("web", "workload.manifest", [""; 2]).and_then(|plan| page(&plan, "")),
         ),
         _ if is_toml => ("scenario", scenario(path)),
-        _ if has_unit("lat") => ("drive (table)", drive(text)),
-        _ if is_numbers && first.contains(' ') => {
-            let read = parse_delay_trace(text).map_err(|why| anyhow!("{why}"));
-            ("delays", read.map(|_| until(text, ' ', " ms")))
+        _ if has_place => ("drive (table)", drive(text)),
+        _ if is_numbers && first.contains(char::is_whitespace) => {
+            let read = parse_delay_trace(text).map_err(|why| anyhow!("{why}; {OR_RATES}"));
+            ("delays", read.map(|_| format!("{}; {OR_RATES}", until(text, ' ', " ms"))))
         }
         _ if is_numbers && !first.is_empty() => {
             ("trace", link("link.rate", "{ trace = { trace = ").map(|_| until(text, ' ', " ms")))
         }
-        _ if has_unit("bit") => ("rates", rates(text)),
+        _ if ["bit", "bps"].into_iter().any(has_unit) => {
+            let is_used = link("link.rate", "{ timetable = { rates = ");
+            match (is_used.and_then(|_| rates(text)), drive(text)) {
+                // Of several modems.
+                (Err(_), Ok(said)) => ("drive (table)", Ok(said)),
+                (said, _) => ("rates", said),
+            }
+        }
         _ if has_unit("%") => {
             ("losses", link("link.loss", "{ timetable = { losses = ").map(|_| until(text, ',', "")))
         }
@@ -144,7 +157,19 @@ fn rates(text: &str) -> anyhow::Result<String> {
 }
 
 fn drive(text: &str) -> anyhow::Result<String> {
-    let log = DriveLog::parse(text, &[])?;
+    let log = match DriveLog::parse(text, &[]) {
+        Ok(log) => log,
+        Err(why) => {
+            let mut readings = 0;
+            let count_them = |log: DriveLog| {
+                readings += log.readings.len();
+                Ok(())
+            };
+            let read = DriveLog::read_pieces(text.as_bytes(), &[], count_them);
+            ensure!(read.is_ok() && readings > 0, why);
+            return Ok(format!("{} of a modem without a position", count(readings, "value")));
+        }
+    };
     let times = || log.samples.iter().filter_map(|sample| sample.seconds);
     let span = times().next().zip(times().next_back());
     let span = span.map_or_else(String::new, |(first, last)| format!(" in {:.0} s", last - first));
@@ -163,7 +188,9 @@ fn page(plan: &Plan, archive: &str) -> anyhow::Result<String> {
         0 => said,
         others => {
             let others = count(others, "request");
-            format!("{said}, {others} of other pages, without an answer or not over HTTP skipped")
+            format!(
+                "{said}, {others} of other pages, from the cache again, unanswered or not over HTTP skipped"
+            )
         }
     })
 }

@@ -3,9 +3,9 @@
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use trackbed_core::text::{decimal, known};
+use trackbed_core::text::{decimal, known, seconds};
 
-use super::sample::{DriveLog, Sample, parse_rsrp, parse_time};
+use super::sample::{DriveLog, Sample, parse_rsrp};
 use crate::motion::MotionError;
 use crate::motion::coordinates::Coordinates;
 
@@ -78,8 +78,8 @@ impl Points<'_> {
             ("trkpt" | "rtept", _) => self.finish(name),
             ("time", Some(text)) => {
                 let why = || format!("\"{text}\" is not a valid time; write 2026-05-01T08:00:00Z");
-                let seconds = parse_time(text).ok_or_else(|| MotionError::new(why()).in_line(line));
-                sample.seconds = Some(seconds?);
+                let time = seconds(text, None).ok_or_else(|| MotionError::new(why()).in_line(line));
+                sample.seconds = Some(time?);
             }
             ("speed", Some(text)) => sample.speed_m_s = decimal(text).filter(|s| *s >= 0.0),
             ("cell", Some(cell)) => sample.cells.push((operator.clone(), cell.to_owned())),

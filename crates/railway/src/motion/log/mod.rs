@@ -30,15 +30,21 @@ pub enum LogFormat {
 }
 
 impl LogFormat {
-    /// The format of a text: GPX begins with `<`, NMEA has sentences such as `$GPRMC` in its first lines,
+    /// The format of a text: GPX begins with `<`, NMEA has sentences such as `$GPRMC,` in its first lines,
     /// anything else is a table.
     pub fn of_text(text: &str) -> LogFormat {
-        match lines(text).take(FIRST_LINES).find(|(_, line)| line.contains("$G")) {
-            _ if lines(text).next().is_some_and(|(_, line)| line.starts_with('<')) => {
-                LogFormat::Gpx
-            }
-            Some(_) => LogFormat::Nmea,
-            None => LogFormat::Csv,
+        let is_sentence = |rest: &str| {
+            rest.split_once(',').is_some_and(|(name, _)| {
+                name.len() == 5 && name.bytes().all(|byte| byte.is_ascii_uppercase())
+            })
+        };
+        let mut first = lines(text).take(FIRST_LINES).map(|(_, line)| line).peekable();
+        if first.peek().is_some_and(|line| line.starts_with('<')) {
+            return LogFormat::Gpx;
+        }
+        match first.any(|line| line.split('$').skip(1).any(is_sentence)) {
+            true => LogFormat::Nmea,
+            false => LogFormat::Csv,
         }
     }
 }

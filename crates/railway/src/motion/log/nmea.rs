@@ -19,6 +19,10 @@ pub(super) fn parse(text: &str) -> DriveLog {
             Err(_) => log.damaged += 1,
         }
     }
+    let midnight = reader.midnight.unwrap_or_default();
+    log.samples
+        .iter_mut()
+        .for_each(|sample| sample.seconds = sample.seconds.map(|at| midnight + at));
     log
 }
 
@@ -29,6 +33,8 @@ pub struct NmeaReader {
     /// The time of day of the last position, in seconds, and the days before it.
     last: Option<f64>,
     days: i32,
+    /// Seconds from 1970 to the midnight before the first position, if a sentence had the date.
+    midnight: Option<f64>,
     cells: Vec<(String, String)>,
     rsrp_dbm: Vec<(String, f64)>,
 }
@@ -47,7 +53,8 @@ impl NmeaReader {
     /// If the line is not a sentence, or its checksum is wrong. Readers of a live receiver can continue.
     pub fn read(&mut self, line: &str) -> Result<Option<Sample>, MotionError> {
         self.line += 1;
-        let start = line.find('$').unwrap_or(0);
+        // Some receivers write two.
+        let start = line.find('$').map_or(0, |at| at + usize::from(line[at..].starts_with("$$")));
         let line = line[start..].trim();
         let end = line.find('*').map_or(line.len(), |star| star + 3);
         let line = line.get(..end).unwrap_or(line);
@@ -60,9 +67,11 @@ impl NmeaReader {
             return Ok(None);
         }
         let parsed = nmea::parse_str(line);
+        let mut date = None;
         let (time, place, speed_m_s) = match parsed {
             Ok(ParseResult::RMC(rmc)) if rmc.status_of_fix != RmcStatusOfFix::Invalid => {
                 let speed = rmc.speed_over_ground.map(|knots| f64::from(knots) * METRES_A_SECOND);
+                date = rmc.fix_date;
                 (rmc.fix_time, rmc.lat.zip(rmc.lon), speed)
             }
             Ok(ParseResult::GGA(gga)) if !matches!(gga.fix_type, None | Some(FixType::Invalid)) => {
@@ -71,6 +80,8 @@ impl NmeaReader {
             Ok(_) | Err(nmea::Error::DisabledSentence | nmea::Error::Unsupported(_)) => {
                 return Ok(None);
             }
+            // A manufacturer's own.
+            Err(_) if line.starts_with("$P") && checked(line, line).is_ok() => return Ok(None),
             Err(why) => {
                 let why = format!("{why}; it is not an NMEA sentence, or a damaged one");
                 return Err(MotionError::new(why).in_line(self.line));
@@ -78,7 +89,12 @@ impl NmeaReader {
         };
         let (Some(time), Some((latitude, longitude))) = (time, place) else { return Ok(None) };
         let place = Coordinates::new(latitude, longitude).map_err(|why| why.in_line(self.line))?;
-        let Some(seconds) = self.seconds(time) else { return Ok(None) };
+        let seconds = self.seconds(time);
+        if let Some(date) = date {
+            let midnight = date.and_time(chrono::NaiveTime::MIN).and_utc().timestamp() as f64;
+            self.midnight.get_or_insert(midnight - f64::from(self.days) * 2.0 * HALF_DAY_S);
+        }
+        let Some(seconds) = seconds else { return Ok(None) };
         Ok(Some(Sample {
             seconds: Some(seconds),
             speed_m_s,

@@ -96,6 +96,11 @@ impl DriveLog {
     /// at 0, 0 and jump by kilometres. Kept is the longest series of positions that follow from each other.
     pub(super) fn drop_unreachable(&mut self) {
         let samples = &mut self.samples;
+        // A drawn track may have one time at nearly all of its points, which says nothing.
+        let same = samples.windows(2).filter(|pair| pair[0].seconds == pair[1].seconds).count();
+        if samples.len() > 1 && 10 * same >= 9 * (samples.len() - 1) {
+            samples.iter_mut().for_each(|sample| sample.seconds = None);
+        }
         if samples.iter().all(|sample| sample.seconds.is_some()) {
             // Stable, for the positions of several receivers at one time.
             samples.sort_by(|a, b| a.seconds.partial_cmp(&b.seconds).expect("finite numbers"));
@@ -145,15 +150,6 @@ const GAP_MAX_M: f64 = 100_000.0;
 const REPEATED_MAX: usize = 60;
 /// Bounds the time for a log of nonsense.
 const SERIES_MAX: usize = 8;
-
-/// Parses a time (RFC 3339, or a date and a time without a zone) to seconds since 1970.
-pub(super) fn parse_time(text: &str) -> Option<f64> {
-    let zoned = chrono::DateTime::parse_from_rfc3339(text).map(|time| time.to_utc());
-    let formats = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y.%m.%d_%H.%M.%S"];
-    let plain = |format| Some(chrono::NaiveDateTime::parse_from_str(text, format).ok()?.and_utc());
-    let time = zoned.ok().or_else(|| formats.into_iter().find_map(plain))?;
-    Some(time.timestamp() as f64 + f64::from(time.timestamp_subsec_nanos()) / 1e9)
-}
 
 /// Parses the received power of a serving cell.
 pub(super) fn parse_rsrp(text: &str) -> Result<f64, MotionError> {

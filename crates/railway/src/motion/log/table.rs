@@ -1,10 +1,10 @@
 //! Logs as tables.
 
 use super::modem;
-use super::sample::{DriveLog, Sample, parse_rsrp, parse_time};
+use super::sample::{DriveLog, Sample, parse_rsrp};
 use crate::motion::MotionError;
 use crate::motion::coordinates::Coordinates;
-use trackbed_core::text::{Column, Row, Table, decimal};
+use trackbed_core::text::{Column, Table};
 
 /// Parses a table, after its columns were renamed; for a drive, with the readings of modems.
 pub(super) fn parse(
@@ -19,9 +19,14 @@ pub(super) fn parse(
     let mut log = DriveLog::default();
     if for_drive {
         table.need(TIME)?;
+        let mut all = table.columns_after("").into_iter();
+        if let Some((_, title)) = all.find(|(_, title)| title.ends_with("Bps")) {
+            let why = format!("the column {title} has bytes; write bits, as in rate_kbps");
+            return Err(MotionError::new(why).in_line(1));
+        }
         for row in table.rows() {
-            if let Some(text) = time.and_then(|column| row.text(column)) {
-                modem::read(&row, seconds(&row, text)?, &gauges, &mut log)?;
+            if let Some(time) = time.filter(|time| row.text(*time).is_some()) {
+                modem::read(&row, row.seconds(time, None)?, &gauges, &mut log)?;
             }
         }
     }
@@ -42,8 +47,8 @@ pub(super) fn parse(
         }
         let place = Coordinates::new(row.number(latitude)?, row.number(longitude)?);
         let mut sample = Sample::at(row.line(), place.map_err(|why| why.in_line(row.line()))?);
-        if let Some(text) = time.and_then(|column| row.text(column)) {
-            sample.seconds = Some(seconds(&row, text)?);
+        if let Some(time) = time.filter(|time| row.text(*time).is_some()) {
+            sample.seconds = Some(row.seconds(time, None)?);
         }
         if let Some((column, factor)) = speed.filter(|(column, _)| row.text(*column).is_some()) {
             sample.speed_m_s = Some(row.number(column)? * factor);
@@ -61,7 +66,8 @@ pub(super) fn parse(
     Ok(log)
 }
 
-pub(super) const CELLS: &[&str] = &["cell", "cell_id", "cellid", "pci"];
+/// G-NetTrack's `CellID` is the number of the sector alone; `RawCellID` has the site too.
+pub(super) const CELLS: &[&str] = &["cell", "rawcellid", "cell_id", "cellid", "pci"];
 const TIME: &[&str] = &["time", "time_s", "timestamp"];
 const LATITUDE: &[&str] = &["latitude", "lat"];
 
@@ -71,15 +77,4 @@ pub(super) fn of_operators(table: &Table, what: &str, plain: &[&str]) -> Vec<(Co
     let named = table.columns_after(&format!("{what}:")).into_iter();
     let named = named.map(|(column, operator)| (column, operator.trim().to_owned()));
     table.column(plain).map(|column| (column, String::new())).into_iter().chain(named).collect()
-}
-
-fn seconds(row: &Row<'_>, text: &str) -> Result<f64, MotionError> {
-    // No number of seconds since 1970 has twelve digits, that of milliseconds has.
-    let number = decimal(text).map(|number| if number < 1e11 { number } else { number / 1e3 });
-    number.or_else(|| parse_time(text)).ok_or_else(|| {
-        let why = format!(
-            "\"{text}\" is not a valid time; write seconds such as 12.5, or 2026-05-01T08:00:00Z"
-        );
-        MotionError::new(why).in_line(row.line())
-    })
 }

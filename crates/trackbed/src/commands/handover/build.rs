@@ -61,6 +61,9 @@ pub(crate) fn outline(table: &Table) -> anyhow::Result<String> {
 
 fn from_model(arguments: &BuildArguments, settings: Settings) -> anyhow::Result<Table> {
     let railway = Railway::read(&given(arguments)?).map_err(|why| anyhow!("{why}"))?;
+    if let Some(path) = arguments.track.as_ref().filter(|_| !railway.skipped().is_empty()) {
+        tell(format_args!("{}: read{}", path.display(), railway.skipped()));
+    }
     let directions = arguments.direction;
     if let Some(folder) = &arguments.timelines {
         keep_timelines(arguments, &railway, folder)?;

@@ -5,8 +5,9 @@
 //! Redirects, headers, cookies and server times are not reproduced.
 //!
 //! *Sizes* are the transferred ones: `response.bodySize`; if a browser does not give it, Chrome's
-//! `_transferSize`, which includes headers; for an object from a cache, the size of its content;
-//! else the length in its headers.
+//! `_transferSize`, which includes headers; for an object from a cache, the size of its content,
+//! or, if that was compressed, the length in its headers. What a page takes from a cache a second time
+//! is no request.
 //!
 //! *Dependencies* are redirects, or `_initiator`; without either, an object is found in
 //! the one that ended last before it began. One that began while the document that led to it was
@@ -14,6 +15,7 @@
 
 mod format;
 
+use std::collections::BTreeSet;
 use std::path::Path as FilePath;
 use std::time::Duration;
 
@@ -23,7 +25,7 @@ use trackbed_outward::files;
 use super::manifest::{FILE_BYTES_MAX, OBJECT_BYTES_MAX};
 use super::model::{Found, Kind, Object, Page};
 use crate::contract::WorkloadError;
-use format::{Archive, Entry};
+use format::{Archive, Entry, Response};
 
 /// Reads the page in the archive `file`; the first one, if there are several.
 pub(super) fn read(file: &FilePath) -> Result<Page, WorkloadError> {
@@ -71,6 +73,8 @@ impl Recorded {
             }
         }
         all.sort_by(|a, b| a.begin.total_cmp(&b.begin));
+        let mut known = BTreeSet::new();
+        all.retain(|one| known.insert(one.url().to_owned()) || !is_from_cache(&one.entry));
         match all.is_empty() {
             true => Err("the page is empty: the archive has no answered HTTP request; record it \
                          while the page loads"
@@ -126,6 +130,12 @@ fn is_transfer(entry: &Entry) -> bool {
     web && !is_tunnel && (200.0..600.0).contains(&status(entry))
 }
 
+/// Whether neither a body nor headers were transferred.
+fn is_from_cache(entry: &Entry) -> bool {
+    let Response { body_size, transfer_size, .. } = &entry.response;
+    *transfer_size == Some(0.0) && body_size.is_none_or(|size| size <= 0.0)
+}
+
 fn status(entry: &Entry) -> f64 {
     entry.response.status.unwrap_or(0.0)
 }
@@ -153,14 +163,22 @@ fn object(all: &[Recorded], index: usize) -> Result<Object, String> {
 /// The transferred bytes of the response's body.
 fn bytes(recorded: &Recorded) -> Result<u64, String> {
     let response = &recorded.entry.response;
-    let content = response.content.as_ref();
-    let content = content.and_then(|it| Some(it.size? - it.compression.unwrap_or(0.0)));
+    let whole = response.content.as_ref();
+    let content = whole.and_then(|it| Some(it.size? - it.compression.unwrap_or(0.0)));
     // Answers with these states have no body.
     let is_empty = is_redirect(&recorded.entry) || status(&recorded.entry) == 204.0;
-    let mut headers = response.headers.iter().flatten();
-    let length = headers.find(|header| header.name.eq_ignore_ascii_case("content-length"));
-    let length = || if is_empty { Some(0.0) } else { length?.value.trim().parse().ok() };
-    let content = content.filter(|size| *size >= 0.0).or_else(length);
+    let header = |name: &str| {
+        let mut headers = response.headers.iter().flatten();
+        headers.find(|header| header.name.eq_ignore_ascii_case(name))
+    };
+    let length = || match is_empty {
+        true => Some(0.0),
+        false => header("content-length")?.value.trim().parse().ok(),
+    };
+    let content = content.filter(|size| *size >= 0.0);
+    let is_unpacked = header("content-encoding").is_some()
+        && whole.is_some_and(|content| content.compression.is_none());
+    let content = if is_unpacked { length().or(content) } else { content.or_else(length) };
     let known = match (response.body_size, response.transfer_size) {
         (Some(body), _) if body > 0.0 => Some(body),
         // Only headers were transferred.

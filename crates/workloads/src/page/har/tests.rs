@@ -215,6 +215,10 @@ fn sizes_are_those_that_were_transferred() {
     assert_eq!(size(sized(json!(-1), json!(null), content.clone())), 300);
     assert_eq!(size(sized(json!(0), json!(0), json!({ "size": 900 }))), 900, "from a cache");
     assert_eq!(size(sized(json!(0), json!(0), json!({}))), 0);
+    let packed = json!([{ "name": "content-encoding", "value": "gzip" },
+                        { "name": "content-length", "value": "310" }]);
+    let cached = sized(json!(0), json!(0), json!({ "size": 900 }));
+    assert_eq!(size(with(cached, "/response/headers", packed)), 310, "packed, from a cache");
     let header = json!([{ "name": "Content-Length", "value": "70" }]);
     let firefox = sized(json!(-1), json!(null), json!({ "size": -1 }));
     assert_eq!(size(with(firefox, "/response/headers", header)), 70);
@@ -233,8 +237,15 @@ fn what_was_not_sent_by_a_server_is_left_out() {
         with(blocked, "/response/status", json!(0)),
         entry(20, "data:image/gif;base64,R0lGODlhAQABAAAAACw=", "image", "image/gif", 5),
         entry(30, "wss://example.test/live", "websocket", "", 5),
+        entry(40, "/a.css", "stylesheet", "text/css", 10),
+        // Preloaded, then used.
+        ["/response/bodySize", "/response/_transferSize"]
+            .into_iter()
+            .fold(entry(300, "/a.css", "stylesheet", "text/css", 10), |again, size| {
+                with(again, size, json!(0))
+            }),
     ]);
-    assert_eq!(page.objects().len(), 1);
+    assert_eq!(page.objects().len(), 2);
 }
 
 #[test]

@@ -1,0 +1,75 @@
+//! Times as logs have them.
+
+use chrono::{DateTime, NaiveDateTime};
+
+use super::decimal;
+
+/// The seconds since 1970, or since any start, of a number in a unit of so many seconds, or of a date and a time:
+/// RFC 3339, or without a zone, which is UTC then, or with one of [`ZONES`].
+///
+/// A number without a unit has seconds, unless it is so long that these seconds since 1970 would be thousands of
+/// years: then it has milliseconds, microseconds or nanoseconds.
+pub fn seconds(text: &str, unit: Option<f64>) -> Option<f64> {
+    let by_length = |number: f64| match number.abs() {
+        number if number < 1e11 => 1.0,
+        number if number < 1e14 => 1e-3,
+        number if number < 1e17 => 1e-6,
+        _ => 1e-9,
+    };
+    let number = decimal(text).map(|number| number * unit.unwrap_or_else(|| by_length(number)));
+    number.or_else(|| date(text))
+}
+
+fn date(text: &str) -> Option<f64> {
+    if let Ok(time) = DateTime::parse_from_rfc3339(text) {
+        return Some(time.timestamp() as f64 + f64::from(time.timestamp_subsec_nanos()) / 1e9);
+    }
+    let is_zone = |(_, zone): &(&str, &str)| zone.starts_with(|c: char| c.is_alphabetic());
+    let (text, hours) = match text.rsplit_once(' ').filter(is_zone) {
+        Some((text, zone)) => (text, ZONES.iter().find(|(name, _)| *name == zone)?.1),
+        None => (text, 0.0),
+    };
+    let formats = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y.%m.%d_%H.%M.%S"];
+    let parsed = |format| NaiveDateTime::parse_from_str(text, format).ok();
+    let time = formats.into_iter().find_map(parsed)?.and_utc();
+    let seconds = time.timestamp() as f64 + f64::from(time.timestamp_subsec_nanos()) / 1e9;
+    Some(seconds - hours * 3600.0)
+}
+
+/// The names of RFC 5322, section 4.3, with the hours by which they are ahead; others have more than one meaning.
+const ZONES: [(&str, f64); 11] = [
+    ("UTC", 0.0),
+    ("GMT", 0.0),
+    ("Z", 0.0),
+    ("EST", -5.0),
+    ("EDT", -4.0),
+    ("CST", -6.0),
+    ("CDT", -5.0),
+    ("MST", -7.0),
+    ("MDT", -6.0),
+    ("PST", -8.0),
+    ("PDT", -7.0),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_by_their_length_their_unit_or_their_zone() {
+        for (text, unit, expected) in [
+            ("1700000000,5", None, Some(1_700_000_000.5)),
+            ("1700000000500", None, Some(1_700_000_000.5)),
+            ("1700000000500000", None, Some(1_700_000_000.5)),
+            ("1700000000500000000", None, Some(1_700_000_000.5)),
+            ("150000000000", Some(1e-9), Some(150.0)),
+            ("2023-11-14T23:13:20.5+01:00", None, Some(1_700_000_000.5)),
+            ("2023-11-14 22:13:20.5", None, Some(1_700_000_000.5)),
+            ("2023-11-14 17:13:20.5 EST", None, Some(1_700_000_000.5)),
+            ("2023-11-14 17:13:20.5 XYZ", None, None),
+            ("yesterday", None, None),
+        ] {
+            assert_eq!(seconds(text, unit), expected, "{text}");
+        }
+    }
+}
