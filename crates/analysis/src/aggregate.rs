@@ -34,7 +34,11 @@ pub(crate) fn cells(
     let work = |&(index, cell): &(u32, &Cell)| {
         let (runs, left_out) = counted.of(index)?;
         let invalid = left_out.len() as u32;
-        let result = CellResult { invalid, late: late(&left_out), ..summarize(cell, &runs) };
+        let mut result = CellResult { invalid, late: late(&left_out), ..summarize(cell, &runs) };
+        if runs.is_empty() {
+            // What went wrong in them may not be the machine's fault.
+            result.failures = failures(&left_out);
+        }
         Ok(Summed { checks: check(cell, &runs), cell: result })
     };
     on_all_cores(&cells, work).into_iter().collect()
@@ -170,8 +174,8 @@ fn on_all_cores<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) ->
     })
 }
 
-/// Groups cells by the values of the factors called `conditions`, in the order of the plan; by part
-/// if no two cells share these values.
+/// Groups cells by the values of the factors called `conditions`, in the order of the plan; if no two cells share
+/// these values, without those that an operator chooses; and by part if still none do.
 fn comparable(conditions: &[String], cells: &[CellResult]) -> Vec<Vec<usize>> {
     let of_same = |factors: &[String]| -> Vec<Vec<usize>> {
         let values = |cell: &CellResult| -> Vec<String> {
@@ -180,13 +184,15 @@ fn comparable(conditions: &[String], cells: &[CellResult]) -> Vec<Vec<usize>> {
         let groups = grouped(cells.iter().map(values).zip(0..));
         groups.into_iter().map(|(_, group)| group).collect()
     };
-    let groups = of_same(conditions);
-    if groups.iter().any(|group| group.len() > 1) {
-        groups
-    } else {
-        of_same(&SECTIONS.map(str::to_owned))
-    }
+    let chosen = |name: &&String| CHOSEN.iter().any(|end| name.ends_with(end));
+    let given: Vec<String> = conditions.iter().filter(|name| !chosen(name)).cloned().collect();
+    let tried = [conditions, &given].map(of_same).into_iter();
+    let mut shared = tried.filter(|groups| groups.iter().any(|group| group.len() > 1));
+    shared.next().unwrap_or_else(|| of_same(&SECTIONS.map(str::to_owned)))
 }
+
+/// Ends of the names of factors that describe a link, but are a choice of who runs it.
+const CHOSEN: [&str; 2] = ["queue", "priority"];
 
 /// The mean of a metric in each run, by run number; `None` where the run failed or is missing.
 pub(crate) fn run_means(runs: &[RunResult], metric: &str, count: u32) -> Vec<Option<f64>> {
@@ -338,7 +344,7 @@ fn metric_summary(name: &str, runs: &[&[f64]]) -> Option<MetricSummary> {
 /// coverage; and from ten runs on at the outermost run, on the side on which the runs are closer together.
 /// The mean is beyond that run only if all ten are on its other side: in 0.2 % of sets of ten normal values,
 /// and in 0.6 % of log-normal ones.
-fn limits(means: &Sample, [least, most]: [f64; 2]) -> [f64; 2] {
+pub(crate) fn limits(means: &Sample, [least, most]: [f64; 2]) -> [f64; 2] {
     let [below, above] = [means.mean() - means.min(), means.max() - means.mean()];
     match (means.len() >= 10, below < above) {
         (false, _) => [least, most],

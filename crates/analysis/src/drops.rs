@@ -72,21 +72,26 @@ impl Trace {
 
     /// The smoothed round-trip time and its variation that the sender of packet `index` had when it sent it, in
     /// milliseconds, on a path with this round-trip time (RFC 6298 section 2, RFC 9002 section 5.3). None before
-    /// the first sample.
-    fn estimate(&self, index: usize, (start, rtt): (Time, Duration)) -> Option<(f64, f64)> {
+    /// the first sample. A sender need not take samples more often than each `spacing`.
+    fn estimate(
+        &self,
+        index: usize,
+        (start, rtt): (Time, Duration),
+        spacing: Duration,
+    ) -> Option<(f64, f64)> {
         let Entered { at: until, place: Place { up, .. }, .. } = &self.sent[index];
         let own = self.sent[..index].iter().filter(|sent| sent.place.up == *up && sent.at >= start);
         let own: Vec<Time> = own.map(|sent| sent.at).collect();
         let arrived = &self.arrived[usize::from(*up)];
         let (shortest, longest) = (rtt.mul_f64(0.95), rtt.mul_f64(1.25) + MAX_ACK_DELAY);
-        let (mut sampled, mut estimate) = (0, None);
+        let (mut sampled, mut estimate, mut next) = (0, None, Time::ZERO);
         for arrival in arrived.iter().take_while(|at| *at <= until) {
             // The newest packet that this one may acknowledge.
             let newest = own.partition_point(|at| *at + shortest <= *arrival);
-            if newest <= sampled {
+            if newest <= sampled || *arrival < next {
                 continue;
             }
-            sampled = newest;
+            (sampled, next) = (newest, *arrival + spacing);
             let sample = *arrival - own[newest - 1];
             if sample > longest {
                 continue;
@@ -122,11 +127,20 @@ impl Trace {
         eliciting.last().map_or(Duration::ZERO, |sent| sent.at - *at)
     }
 
+    /// How long after packet `index` its sender still heard what may acknowledge earlier data and so restarts its
+    /// timer: within a round trip and `delay`, by which acknowledgments may wait.
+    fn acknowledged(&self, index: usize, rtt: Duration, delay: Duration) -> f64 {
+        let Entered { at, place, .. } = &self.sent[index];
+        let until = *at + rtt.mul_f64(1.05) + delay;
+        let mut arrived = self.arrived[usize::from(place.up)].iter();
+        arrived.rfind(|time| *at < **time && **time <= until).map_or(0.0, |last| ms(*last - *at))
+    }
+
     /// After how many milliseconds a sender that had no sample, and heard nothing since `start`, sent packet `index`
     /// again.
     pub fn repeated(&self, index: usize, (start, rtt): (Time, Duration)) -> Option<f64> {
         let Entered { at, place, .. } = self.sent.get(index)?;
-        if self.estimate(index, (start, rtt)).is_some() {
+        if self.estimate(index, (start, rtt), Duration::ZERO).is_some() {
             return None;
         }
         let kind = |place: &Place| place.content.split('+').next().map(str::to_owned);
@@ -151,7 +165,9 @@ impl Trace {
         (start, rtt): (Time, Duration),
     ) -> Option<Bound> {
         let content = self.sent[index].place.content.as_str();
-        let mut estimate = self.estimate(index, (start, rtt));
+        // RFC 6298 section 3: at least one sample in each round trip.
+        let spacing = if transport == Transport::Tcp { rtt.mul_f64(0.9) } else { Duration::ZERO };
+        let mut estimate = self.estimate(index, (start, rtt), spacing);
         if content.contains("Handshake") {
             // Most packets of the handshake carry acknowledgments only, which give no further samples.
             estimate =
@@ -177,14 +193,25 @@ impl Trace {
                 Some(_) => (timeout + delay, "PTO, RFC 9002 6.2.1"),
             }
         } else if transport == Transport::Tcp {
-            (timeout.max(1e3), "RTO, RFC 6298 2.1 and 2.4")
+            match self.acknowledged(index, rtt, DELAYED_ACK) {
+                0.0 => (timeout.max(1e3), "RTO, RFC 6298 2.1 and 2.4"),
+                restarted => {
+                    let rule = "RTO, restarted by an acknowledgment, RFC 6298 2.4 and 5.3";
+                    (timeout.max(1e3) + restarted, rule)
+                }
+            }
         } else if is_of(DTLS_HANDSHAKE) {
             (1e3, "first timer, RFC 9147 5.8.2")
         } else if is_of("COOKIE ECHO") || (transport == Transport::Sctp && content == "DTLS data") {
             // Nothing else may be sent between COOKIE ECHO and COOKIE ACK.
             (timeout.max(1e3) + ms(rtt), "T1 and a round trip, RFC 9260 5.1")
         } else if transport == Transport::Sctp {
-            (timeout.max(1e3), "RTO, RFC 9260 6.3.1")
+            match self.acknowledged(index, rtt, SACK_DELAY) {
+                0.0 => (timeout.max(1e3), "RTO, RFC 9260 6.3.1"),
+                restarted => {
+                    (timeout.max(1e3) + restarted, "RTO, restarted by a SACK, RFC 9260 6.3.2 R3")
+                }
+            }
         } else if content.starts_with("NON") {
             return None;
         } else {
@@ -201,6 +228,11 @@ const FIRST_PTO_MS: f64 = 3.0 * 333.0;
 
 /// RFC 9000 section 18.2.
 const MAX_ACK_DELAY: Duration = Duration::from_millis(25);
+
+/// By which Linux delays acknowledgments, with a tick of its clock.
+const DELAYED_ACK: Duration = Duration::from_millis(45);
+/// RFC 9260 section 6.2.
+const SACK_DELAY: Duration = Duration::from_millis(200);
 
 const DTLS_HANDSHAKE: &str = "ClientHello, HelloRetryRequest, HelloVerifyRequest, ServerHello, Certificate, \
      ServerKeyExchange, ServerHelloDone, ClientKeyExchange, ChangeCipherSpec, Finished, encrypted handshake";

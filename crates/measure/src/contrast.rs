@@ -203,7 +203,7 @@ impl Contrast {
         let is_shown = |cell: &CellContrast| {
             cell.regression.is_none_or(|regression| regression == Regression::NoWorse)
         };
-        !self.cells.is_empty()
+        self.cells.iter().any(|cell| cell.regression.is_some())
             && self.missing.is_empty()
             && self.incomparable.iter().all(|it| it.n[0] == 0)
             && self.cells.iter().all(is_shown)

@@ -271,6 +271,16 @@ pub struct VerifyingUnit {
 pub const SPOILED_MOST: f64 = 0.5;
 
 impl CellResult {
+    /// The mean of a metric, if it has one.
+    pub fn mean(&self, metric: &str) -> Option<f64> {
+        self.metrics.get(metric).map(|summary| summary.mean)
+    }
+
+    /// Whether all of its runs failed, so that it has no values.
+    pub fn is_lost(&self) -> bool {
+        self.failed > 0 && self.metrics.is_empty()
+    }
+
     /// The runs in which the machine did not keep up, with what was late: `3 runs (client 2, links 1)`.
     pub fn left_out(&self) -> String {
         let late: Vec<String> =
@@ -282,7 +292,7 @@ impl CellResult {
     /// The share of its runs that failed, or of its messages that were refused, or had no answer if that is more
     /// than half of them (fewer are missed deadlines): the largest.
     pub fn spoiled(&self) -> f64 {
-        let mean = |name: &str| self.metrics.get(name).map_or(0.0, |summary| summary.mean);
+        let mean = |name: &str| self.mean(name).unwrap_or_default();
         let share = |part: f64, rest: f64| if part > 0.0 { part / (part + rest) } else { 0.0 };
         let refused = share(mean("refused_count"), mean("answered_count"));
         let lost = mean("lost_count") - mean("unsent_count");

@@ -63,9 +63,8 @@ pub(crate) const QUIC_GO: Known = Known {
     about: About {
         name: "quic-go",
         summary: "quic-go, with the frames of Trackbed's quic or HTTP/3; Go's TLS",
-        package: None,
         executables: &["trackbed-quic-go"],
-        speaks: &["quic", "http3"],
+        ..STACK.about
     },
     ..STACK
 };
@@ -74,9 +73,8 @@ pub(crate) const AIOQUIC: Known = Known {
     about: About {
         name: "aioquic",
         summary: "aioquic, with the frames of Trackbed's quic or HTTP/3; Python",
-        package: None,
         executables: &["trackbed-aioquic"],
-        speaks: &["quic", "http3"],
+        ..STACK.about
     },
     ..STACK
 };
@@ -85,9 +83,9 @@ pub(crate) const S2N_QUIC: Known = Known {
     about: About {
         name: "s2n-quic",
         summary: "s2n-quic, with the frames of Trackbed's quic; rustls",
-        package: None,
         executables: &["trackbed-s2n-quic"],
         speaks: &["quic"],
+        ..STACK.about
     },
     abilities: Abilities { resumes: false, early_data: &[], ..STACK.abilities },
     ..STACK
@@ -97,16 +95,15 @@ pub(crate) const QUICHE: Known = Known {
     about: About {
         name: "quiche",
         summary: "quiche, with the frames of Trackbed's quic or HTTP/3; BoringSSL",
-        package: None,
         executables: &["trackbed-quiche"],
-        speaks: &["quic", "http3"],
+        ..STACK.about
     },
     ..STACK
 };
 
 /// A QUIC stack behind a small server of `contrib/stacks`. All take the same command line.
 const STACK: Known = Known {
-    about: About::CUSTOM,
+    about: About { package: None, speaks: &["quic", "http3"], ..About::CUSTOM },
     abilities: Abilities {
         tls: &[TlsVersion::Tls13],
         ciphers: &[],

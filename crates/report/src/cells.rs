@@ -67,7 +67,7 @@ pub(crate) fn whole(section: &Section<'_>, has_spread: bool) -> Table {
     let is_told = |name: &str| headline.into_iter().chain(others.clone()).any(|it| it.name == name);
     for (name, when) in COLUMNS {
         if !is_told(name) && when.holds(name, cells, expected) {
-            let mean = |cell: &CellResult| Some(cell.metrics.get(name)?.mean);
+            let mean = |cell: &CellResult| cell.mean(name);
             columns.push(numbers(cells, &title(name), mean));
         }
     }
@@ -111,7 +111,7 @@ enum When {
 impl When {
     /// Whether the metric called `name` is shown.
     fn holds(&self, name: &str, cells: &[&CellResult], expected: bool) -> bool {
-        let mut means = cells.iter().filter_map(|cell| Some(cell.metrics.get(name)?.mean));
+        let mut means = cells.iter().filter_map(|cell| cell.mean(name));
         match self {
             When::Always => means.next().is_some(),
             When::NotExpected => !expected && means.next().is_some(),

@@ -121,8 +121,8 @@ fn write_incomparable(it: &Incomparable, out: &mut String) -> fmt::Result {
 }
 
 /// The comparison as JUnit's XML, which CI systems show: a regression is a failure, a missing verdict is
-/// skipped.
-pub fn junit(contrast: &Contrast) -> String {
+/// skipped. With a gate that and a missing cell are failures too.
+pub fn junit(contrast: &Contrast, has_gate: bool) -> String {
     let escaped = |text: &str| escaped(&printable_line(text));
     let mut cases = Vec::new();
     let mut case = |factors: &Map<String, Value>, metric: &str, outcome: Option<[&str; 2]>| {
@@ -138,8 +138,10 @@ pub fn junit(contrast: &Contrast) -> String {
         let [before, now] = cell.means.map(|value| decimals.text(value));
         let why = format!("{}: {} {before} before, {now} now", judgement(cell), cell.statistic);
         let is_open = contrast.too_few.is_some() && cell.verdict == Verdict::Undecided;
-        let kind = if cell.is_worse() { "failure" } else { "skipped" };
-        let outcome = (cell.is_worse() || is_open).then_some([kind, &why]);
+        let is_shown = cell.regression.is_none_or(|shown| shown == Regression::NoWorse);
+        let fails = cell.is_worse() || has_gate && !is_shown;
+        let kind = if fails { "failure" } else { "skipped" };
+        let outcome = (fails || is_open).then_some([kind, &why]);
         case(&cell.factors, &cell.metric, outcome);
     }
     for it in &contrast.incomparable {
@@ -147,6 +149,10 @@ pub fn junit(contrast: &Contrast) -> String {
         let why =
             format!("not compared: {} runs failed before, {} now", it.failed[0], it.failed[1]);
         case(&it.factors, it.metric.as_deref().unwrap_or("any metric"), Some([kind, &why]));
+    }
+    for factors in &contrast.missing {
+        let kind = if has_gate { "failure" } else { "skipped" };
+        case(factors, "any metric", Some([kind, "only in the first"]));
     }
     // Texts have no such sign.
     let count = |kind: &str| cases.iter().filter(|case| case.contains(kind)).count();

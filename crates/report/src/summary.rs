@@ -144,6 +144,9 @@ fn write_invalid(document: &Document, out: &mut String) -> fmt::Result {
     )?;
     for (index, cell) in invalid {
         writeln!(out, "  {} of {}", cell.left_out(), numbered(document, index as u32))?;
+        for failure in cell.failures.iter().filter(|_| cell.failed == 0).take(REASONS_MAX) {
+            writeln!(out, "    {} x {}", failure.count, failure.reason)?;
+        }
     }
     Ok(())
 }

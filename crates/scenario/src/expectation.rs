@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use trackbed_connection::Transport;
 use trackbed_protocols::TlsSettings;
 
 use crate::plan::{Cell, Endpoint};
@@ -32,9 +33,28 @@ pub fn of(cell: &Cell) -> Option<Expected> {
     let of = |handshake| u64::from(protocol.set_up_round_trips(*tls, handshake, transport));
     let later = u64::from(lockstep.connections.saturating_sub(1));
     let set_up = of(handshake.first()) + of(handshake.later()) * later;
-    let round_trips = u32::try_from(set_up + u64::from(lockstep.exchanges)).ok()?;
+    // Blocks follow one another, each a round trip (RFC 7959 section 2.5). With COOKIE ECHO goes one packet (RFC 9260
+    // section 5.1).
+    let (each, flight_bytes) = match protocol.capabilities().transport {
+        Transport::Coap if transport.coap.block_wise => {
+            (lockstep.longest.div_ceil(transport.coap.block_size.into()).max(1), u64::MAX)
+        }
+        Transport::Coap => (1, u64::MAX),
+        Transport::Sctp => (1, PACKET_BYTES),
+        Transport::Tcp | Transport::Udp => (1, FIRST_FLIGHT_BYTES),
+    };
+    if lockstep.longest > flight_bytes {
+        return None;
+    }
+    let round_trips = u32::try_from(set_up + each * u64::from(lockstep.exchanges)).ok()?;
     Some(Expected { round_trips, completion: round_trip_time.checked_mul(round_trips)? })
 }
+
+/// What fits a packet beside all headers.
+const PACKET_BYTES: u64 = 1_100;
+/// What fits the first flight of TCP and QUIC: ten packets (RFC 6928; RFC 9002 section 7.2), of which the end of the
+/// handshake, HTTP's settings and headers take four.
+const FIRST_FLIGHT_BYTES: u64 = 6_500;
 
 #[cfg(test)]
 mod tests {
@@ -72,6 +92,10 @@ mod tests {
         assert_eq!(round_trips(&["protocol=tcp", "workload.count=1"]), [Some(2)]);
         let chain = ["protocol=quic", "handshake=new", "workload.count=1", "chain=p256"];
         assert_eq!(round_trips(&chain), [None]);
+        let large = |protocol, size| round_trips(&[protocol, size, "workload.count=1"]);
+        assert_eq!(large("protocol=coap", "workload.size=10kB"), [Some(10)]);
+        assert_eq!(large("protocol=sctp", "workload.size=1400B"), [None]);
+        assert_eq!(large("protocol=tcp", "workload.size=9kB"), [None]);
     }
 
     #[test]

@@ -79,6 +79,11 @@ pub(crate) fn no_further_network(host: &str) -> io::Error {
     io::Error::new(io::ErrorKind::NotFound, message)
 }
 
+pub(crate) fn run_ended() -> io::Error {
+    let message = "the run of this socket has ended, or it is used on another thread";
+    io::Error::new(io::ErrorKind::NotConnected, message)
+}
+
 /// The error for input that cannot be honoured; the message names the remedy.
 pub(crate) fn invalid(message: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, message.into())

@@ -235,14 +235,15 @@ impl Patience {
         Patience { tickets: Duration::from_millis(300), quiet: Duration::from_millis(300) };
 }
 
-/// A strict sequence of round trips by one phone: one connection after the other, and on each one
-/// exchange after the other, all small enough for the first flight of any transport.
+/// A strict sequence by one phone: one connection after the other, and on each one exchange after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expectation {
     /// Connections in all.
     pub connections: u32,
     /// Exchanges in all, over all connections.
     pub exchanges: u32,
+    /// The bytes of the longest message.
+    pub longest: u64,
 }
 
 /// The path of warm-up requests, which are not part of a site.

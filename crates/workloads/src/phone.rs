@@ -166,6 +166,14 @@ impl Line {
         self.connection.transport().smoothed_rtt
     }
 
+    /// What changes whenever the peer acknowledges something, and not when packets are only repeated: bytes received,
+    /// the round-trip time, new packets.
+    pub(crate) fn progress(&self) -> (u64, Option<Duration>, u64) {
+        let stats = self.connection.transport();
+        let new = stats.packets_sent.saturating_sub(stats.packets_lost);
+        (stats.bytes_received, stats.smoothed_rtt, new)
+    }
+
     /// Whether the connection survives the move of which the dialer was notified.
     pub(crate) fn follows_its_phone(&self) -> bool {
         self.connection.follows_its_host()

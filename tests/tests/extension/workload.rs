@@ -58,7 +58,7 @@ impl Prepared for Poll {
     }
 
     fn expectation(&self) -> Option<Expectation> {
-        Some(Expectation { connections: 1, exchanges: self.count })
+        Some(Expectation { longest: 0, connections: 1, exchanges: self.count })
     }
 }
 

@@ -22,8 +22,6 @@ pub struct Judge {
     program: &'static str,
     /// The command that prints its version.
     version: &'static str,
-    /// The cases that the program plays.
-    cases: fn(&Bench, &str) -> Result<Vec<Case>, String>,
 }
 
 /// A case, and what was wrong.
@@ -35,75 +33,14 @@ pub struct Case {
 /// The version of a judge and its cases; `None` if it is not installed.
 pub type Verdict = Option<(String, Vec<Case>)>;
 
-const JUDGES: [Judge; 9] = [
-    Judge {
-        name: "h2spec",
-        about: "Trackbed's server: HTTP/2, HPACK (RFC 7540, 7541)",
-        program: "h2spec",
-        version: "go version -m $(command -v h2spec) | awk '$1 == \"mod\" { print \"h2spec\", $3 }'",
-        cases: reports::h2spec,
-    },
-    Judge {
-        name: "a client that breaks rules",
-        about: "Trackbed's server: QUIC, HTTP/3, QPACK (RFC 9000, 9114, 9204)",
-        program: "trackbed-aioquic",
-        version: AIOQUIC,
-        cases: reports::http3,
-    },
-    Judge {
-        name: "Paho's suite",
-        about: "Trackbed's broker: MQTT 3.1.1 and 5",
-        program: "trackbed-paho",
-        version: "git -C /opt/trackbed-paho log -1 --format='paho.mqtt.testing %h of %cs'",
-        cases: reports::paho,
-    },
-    Judge {
-        name: "tlsfuzzer",
-        about: "Trackbed's server: TLS 1.3 (RFC 8446)",
-        program: "trackbed-tlsfuzzer",
-        version: "git -C /opt/trackbed-tlsfuzzer log -1 --format='tlsfuzzer %h of %cs'",
-        cases: reports::tls,
-    },
-    Judge {
-        name: "ngtcp2's client",
-        about: "Trackbed's server: QUIC, HTTP/3",
-        program: "gtlsclient",
-        version: "dpkg-query -W -f 'ngtcp2 ${Version}' ngtcp2-client",
-        cases: quic::ngtcp2,
-    },
-    Judge {
-        name: "quic-go's server",
-        program: "trackbed-quic-go",
-        version: "grep -o 'quic-go v.*' contrib/stacks/quic-go/go.mod",
-        ..SERVER
-    },
-    Judge { name: "aioquic's server", program: "trackbed-aioquic", version: AIOQUIC, ..SERVER },
-    Judge {
-        name: "s2n-quic's server",
-        about: "Trackbed's client: QUIC",
-        program: "trackbed-s2n-quic",
-        version: "grep -A 1 'name = \"s2n-quic\"' contrib/stacks/rust/Cargo.lock | cut -d '\"' -f 2 | xargs",
-        ..SERVER
-    },
-    Judge {
-        name: "quiche's server",
-        program: "trackbed-quiche",
-        version: "grep -A 1 'name = \"quiche\"' contrib/stacks/rust/Cargo.lock | cut -d '\"' -f 2 | xargs",
-        ..SERVER
-    },
-];
-
-/// A server of `contrib/stacks`.
-const SERVER: Judge = Judge {
-    name: "",
-    about: "Trackbed's client: QUIC, HTTP/3",
-    program: "",
-    version: "",
-    cases: quic::server,
-};
-
-const AIOQUIC: &str =
-    "/opt/trackbed-stacks/bin/pip list 2> /dev/null | awk '/^aioquic/ { print $1, $2 }'";
+/// All judges: a line each of `judges.txt`, with tabs between the fields.
+fn judges() -> impl Iterator<Item = Judge> {
+    include_str!("judges.txt").lines().map(|line| {
+        let mut fields = line.split('\t');
+        let [name, about, program, version] = [(); 4].map(|()| fields.next().unwrap_or_default());
+        Judge { name, about, program, version }
+    })
+}
 
 /// Runs all judges that are there, and writes the page.
 ///
@@ -113,8 +50,8 @@ pub fn run(trackbed: &Path, ledger: &mut Ledger) -> Result<(), String> {
     let trackbed = trackbed.canonicalize().map_err(|why| why.to_string())?;
     let folder = std::env::temp_dir().join(format!("trackbed-judges-{}", std::process::id()));
     let bench = Bench { trackbed, folder };
-    let judge = |judge: &'static Judge| Ok((judge, judge.judge(&bench)?));
-    let all = bench.open().and_then(|()| JUDGES.iter().map(judge).collect::<Result<Vec<_>, _>>());
+    let judge = |judge: Judge| judge.judge(&bench).map(|verdict| (judge, verdict));
+    let all = bench.open().and_then(|()| judges().map(judge).collect::<Result<Vec<_>, _>>());
     let _ = fs::remove_dir_all(&bench.folder);
     let all = all?;
     for (judge, verdict) in &all {
@@ -137,7 +74,15 @@ impl Judge {
             return Ok(None);
         }
         eprintln!("    {}", self.name);
-        Ok(Some((shell(self.version)?, (self.cases)(bench, self.program)?)))
+        let play = match self.name {
+            "h2spec" => reports::h2spec,
+            "a client that breaks rules" => reports::http3,
+            "Paho's suite" => reports::paho,
+            "tlsfuzzer" => reports::tls,
+            "ngtcp2's client" => quic::ngtcp2,
+            _ => quic::server,
+        };
+        Ok(Some((shell(self.version)?, play(bench, self.program)?)))
     }
 }
 

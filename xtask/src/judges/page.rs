@@ -3,7 +3,7 @@
 use super::{Judge, Verdict, shell};
 
 /// The page.
-pub fn render(all: &[(&Judge, Verdict)]) -> String {
+pub fn render(all: &[(Judge, Verdict)]) -> String {
     let mut page = HEAD.replace("DATE", &shell("date -u +%Y-%m-%d").unwrap_or_default());
     let (mut passed_all, mut total, mut failed) = (0, 0, String::new());
     for (Judge { name, about, .. }, verdict) in all {

@@ -135,10 +135,11 @@ fn sentence(advice: &Advice) -> String {
     let count = |verdict| advice.cells.iter().filter(|cell| cell.verdict == verdict).count();
     let (meet, open) = (count(Verdict::Meets), count(Verdict::CannotTell));
     let all = advice.cells.len();
+    let more = if meet > 0 { " more" } else { "" };
     let open = match open {
         0 => String::new(),
-        1 => "; 1 more is undecided".to_owned(),
-        open => format!("; {open} more are undecided"),
+        1 => format!("; 1{more} is undecided"),
+        open => format!("; {open}{more} are undecided"),
     };
     match advice.best() {
         Some(best) => format!("Best: {}. {meet} of {all} cells meet the need{open}.", best.name),
@@ -291,7 +292,10 @@ impl Asked<'_> {
         let decisive = findings.iter().filter(|finding| finding.verdict == verdict);
         let why: Vec<&str> = decisive.map(|finding| finding.words.as_str()).collect();
         let mut why = why.join("; ");
-        if result.failed > 0 && verdict == Verdict::Meets {
+        if result.failed > 0 && findings.iter().all(|finding| finding.measured.is_none()) {
+            verdict = Verdict::Fails;
+            why = "all of its runs failed".to_owned();
+        } else if result.failed > 0 && verdict == Verdict::Meets {
             verdict = Verdict::CannotTell;
             let failed = plural(u64::from(result.failed), "run");
             why = format!("{failed} failed, so the others are only a selection; of these {why}");

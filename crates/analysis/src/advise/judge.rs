@@ -7,13 +7,14 @@ use serde::Serialize;
 use strum::Display;
 use trackbed_measure::metrics;
 use trackbed_stats::{
-    Estimate, Interval, MIN_PAIRS, Runs, Statistic, StatsError, TAIL, samples_to_bound,
+    Estimate, Interval, MIN_PAIRS, Runs, Sample, Statistic, StatsError, TAIL, samples_to_bound,
     scaled_difference,
 };
 
 use crate::advise::baseline::Baseline;
 use crate::advise::cells::Cells;
 use crate::advise::need::{Bound, Comparison, Need, Relation};
+use crate::aggregate::limits;
 
 /// The verdict of runs on a need.
 #[derive(Clone, Copy, Debug, Display, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -159,13 +160,13 @@ pub(crate) fn judge(
 }
 
 /// The statistic of the samples of runs, if there are any, and of a quantile how many runs probably tell it from the
-/// bound. The interval is limited to the metric's range, as in tables of results.
+/// bound. The interval is limited as in tables of results.
 fn measure<'a>(
     comparison: &Comparison,
-    runs: impl Iterator<Item = &'a [f64]>,
+    values: impl Iterator<Item = &'a [f64]> + Clone,
     tail: f64,
 ) -> Option<(Estimate, Option<f64>)> {
-    let runs = Runs::new(runs).ok()?;
+    let runs = Runs::new(values.clone()).ok()?;
     let estimate = runs.estimate_at(comparison.statistic, tail).ok()?;
     let needed = match (comparison.statistic, comparison.bound) {
         (Statistic::Quantile(p), Bound::Value(bound)) => {
@@ -173,7 +174,13 @@ fn measure<'a>(
         }
         _ => None,
     };
-    let [least, most] = metrics::range(&comparison.metric);
+    let mut ends = metrics::range(&comparison.metric);
+    if comparison.statistic == Statistic::Mean && tail == TAIL {
+        let means: Option<Vec<f64>> =
+            values.map(|values| Some(Sample::new(values).ok()?.mean())).collect();
+        ends = limits(&Sample::new(&means?).ok()?, ends);
+    }
+    let [least, most] = ends;
     let Interval { low, high } = estimate.interval;
     let [low, high] = [low, high].map(|end| end.map(|end| end.clamp(least, most)));
     Some((Estimate { interval: Interval { low, high }, ..estimate }, needed))

@@ -67,7 +67,7 @@ fn ended(cell: &CellResult, key: &str) -> f64 {
 }
 
 fn mean(cell: &CellResult, metric: &str) -> f64 {
-    cell.metrics.get(metric).map_or(0.0, |summary| summary.mean)
+    cell.mean(metric).unwrap_or_default()
 }
 
 fn share(part: f64, rest: f64) -> f64 {

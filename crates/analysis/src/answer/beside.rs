@@ -2,7 +2,7 @@
 
 use trackbed_measure::lists::grouped;
 use trackbed_measure::metrics::{self, Compared};
-use trackbed_measure::results::CellResult;
+use trackbed_measure::results::{CellResult, SPOILED_MOST};
 use trackbed_scenario::{GROUP, PART};
 
 use super::names::{Names, scale, unit};
@@ -35,7 +35,9 @@ fn harm(section: &Section<'_>, compared: &Compared) -> Vec<String> {
         let under = |cell: &CellResult| -> Vec<String> {
             conditions().map(|name| cell.factor_text(name)).collect()
         };
-        let crowded = all.iter().filter(|cell| value(cell) == Some(most) && least < most);
+        // Where most messages had no answer, the others say little of its times.
+        let is_told = |cell: &CellResult| least < most && cell.spoiled() <= SPOILED_MOST;
+        let crowded = all.iter().filter(|cell| value(cell) == Some(most) && is_told(cell));
         let with = section.document.factor(count).title;
         for (place, cells) in grouped(crowded.map(|cell| (under(cell), *cell))) {
             let is_twin = |cell: &CellResult, twin: &CellResult| {
@@ -81,7 +83,7 @@ fn harm(section: &Section<'_>, compared: &Compared) -> Vec<String> {
 
 /// `Its share of all bytes is 34.7 % (100 packets, QUIC, cubic) to 51.0 % (codel, TCP, reno).`
 fn share(section: &Section<'_>) -> Option<String> {
-    let of = |cell: &CellResult| Some(cell.metrics.get("traffic_share_percent")?.mean);
+    let of = |cell: &CellResult| cell.mean("traffic_share_percent");
     let told = |share: &f64| (SHARE_LEAST..=100.0 - SHARE_LEAST).contains(share);
     let shares = extremes(section, |cell| of(cell).filter(told), "%")?;
     Some(format!("Its share of all bytes is {shares}."))

@@ -31,7 +31,7 @@ pub(super) fn of(section: &Section<'_>) -> Option<String> {
             };
             let twin = all.iter().find(is_twin)?;
             let gap = |cell: &CellResult| Some(cell.metrics.get("gap_ms")?.p50 / 1e3);
-            let goodput = |cell: &CellResult| Some(cell.metrics.get("goodput_mbps")?.mean);
+            let goodput = |cell: &CellResult| cell.mean("goodput_mbps");
             let (before, after) = (gap(twin)?, gap(cell)?);
             let change = 100.0 * (goodput(cell)? / goodput(twin)? - 1.0);
             let cost = if change < 0.0 { "costs" } else { "adds" };

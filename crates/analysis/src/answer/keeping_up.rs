@@ -22,7 +22,7 @@ pub(super) fn sentence(section: &Section<'_>) -> Option<String> {
         (1, vehicles) => format!(" for {vehicles} vehicles"),
         _ => String::new(),
     };
-    let is_enough = |cell: &&CellResult| mean(cell, METRIC).is_some_and(|late| late < LATE_MOST);
+    let is_enough = |cell: &&CellResult| cell.mean(METRIC).is_some_and(|late| late < LATE_MOST);
     let (enough, short): (Vec<&CellResult>, Vec<&CellResult>) =
         cells.iter().partition(|cell| is_enough(cell));
     let list = |title: &str, cells: &[&CellResult]| {
@@ -46,7 +46,7 @@ pub(super) fn sentence(section: &Section<'_>) -> Option<String> {
 
 /// `42 % of 4 cores, p99 1.1 ms`, or `42 % of 4 cores, 31 % late`
 fn outcome(cell: &CellResult) -> Option<String> {
-    let (used, late) = (mean(cell, "verification_cpu_percent")?, mean(cell, METRIC)?);
+    let (used, late) = (cell.mean("verification_cpu_percent")?, cell.mean(METRIC)?);
     let cores = plural(cell.unit?.cores, "core");
     let end = match cell.metrics.get("verdict_ms").and_then(|verdict| verdict.tail()) {
         _ if late >= LATE_MOST => format!("{} % late", rounded(100.0 * late)),
@@ -58,10 +58,6 @@ fn outcome(cell: &CellResult) -> Option<String> {
 
 fn rounded(percent: f64) -> String {
     Decimals::significant(percent, 2).text(percent)
-}
-
-fn mean(cell: &CellResult, metric: &str) -> Option<f64> {
-    cell.metrics.get(metric).map(|summary| summary.mean)
 }
 
 /// From this share of late verdicts on, a unit does not keep up.

@@ -10,7 +10,7 @@ mod names;
 mod sentence;
 
 use trackbed_measure::metrics::{self, Compared};
-use trackbed_measure::results::{Answer, Document};
+use trackbed_measure::results::{Answer, CellResult, Document, Failure};
 
 use crate::groups::Section;
 use sentence::Sentence;
@@ -30,6 +30,7 @@ fn of_section(section: &Section<'_>) -> Vec<Answer> {
         (None, Some(late)) => (late, Vec::new()),
         (None, None) => return Vec::new(),
     };
+    texts.extend(all_failed(section));
     texts.extend(keeping_up::sentence(section));
     texts.extend(cost::of(section));
     texts.extend(foresight::of(section));
@@ -37,6 +38,24 @@ fn of_section(section: &Section<'_>) -> Vec<Answer> {
     let answer =
         |text| Answer { part: section.part.clone(), text, metric: compared.name.to_owned() };
     texts.into_iter().map(answer).collect()
+}
+
+/// `No run succeeded: all 6 failed, 3 of them so: at 10 s, phone 0 gave up message 0: no answer within 10 s.`, or
+/// `All 12 runs failed of QUIC; HTTP/3, 6 of them so: ...`: such cells have no values to compare.
+fn all_failed(section: &Section<'_>) -> Option<String> {
+    let all: Vec<&CellResult> = section.results().collect();
+    let lost: Vec<&CellResult> = section.results().filter(|cell| cell.is_lost()).collect();
+    let failed: u32 = lost.iter().map(|cell| cell.failed).sum();
+    let failures = lost.iter().flat_map(|cell| &cell.failures);
+    let Failure { count, reason, .. } = failures.max_by_key(|failure| failure.count)?;
+    let names = Names::new(section.document, &all, &all);
+    let names: Vec<String> = lost.iter().map(|cell| names.cell(cell, &all)).collect();
+    let names = sentence::shortened(&names).filter(|_| lost.len() < all.len());
+    let head = match names {
+        None => format!("No run succeeded: all {failed} failed"),
+        Some(names) => format!("All {failed} runs failed of {names}"),
+    };
+    Some(format!("{head}, {count} of them so: {reason}."))
 }
 
 fn of_groups(section: &Section<'_>, compared: &Compared) -> Vec<String> {

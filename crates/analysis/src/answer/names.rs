@@ -75,6 +75,12 @@ impl<'a> Names<'a> {
                 let used = 100.0 * (1.0 - share.as_f64().unwrap_or(f64::NAN));
                 format!("{} % used elsewhere", rounded(used))
             }
+            (_, Value::String(text)) if text == "true" => spaced(name),
+            (_, Value::String(text)) if text == "false" => format!("no {}", spaced(name)),
+            // As `ip 4`.
+            (_, Value::String(text)) if text.parse::<f64>().is_ok() => {
+                format!("{} {text}", spaced(name))
+            }
             (_, Value::String(text)) => text.clone(),
             (_, Value::Bool(yes)) => format!("{}{}", if *yes { "" } else { "no " }, spaced(name)),
             (_, number) => {

@@ -1,6 +1,6 @@
 //! The sentence that summarises a group of cells.
 
-use trackbed_measure::metrics::Compared;
+use trackbed_measure::metrics::{self, Compared};
 use trackbed_measure::results::{
     CellResult, Difference, MIN_RUNS, MedianDifference, SPOILED_MOST, UsefulDifference, Verdict,
 };
@@ -211,7 +211,14 @@ impl<'a> Sentence<'a> {
     fn fastest_of_level(&self) -> Option<String> {
         let rtt = |cell: &'a CellResult| Some((cell, cell.metrics.get("rtt_ms")?));
         let known = self.level_cells().filter_map(rtt).filter(|_| self.compared.is_share());
-        let (cell, rtt) = known.min_by(|a, b| a.1.p50.total_cmp(&b.1.p50))?;
+        let mut known: Vec<_> = known.collect();
+        known.sort_by(|a, b| a.1.p50.total_cmp(&b.1.p50));
+        let (cell, rtt) = *known.first()?;
+        // By less than matters none is ahead.
+        let least = metrics::compared("rtt_ms")?.least_useful(rtt.p50, self.useful);
+        if known.get(1).is_some_and(|(_, next)| next.p50 - rtt.p50 < least) {
+            return None;
+        }
         let tail = rtt
             .tail()
             .map_or_else(String::new, |(name, value)| format!(", {name} {} ms", digits(value)));
@@ -228,7 +235,7 @@ impl<'a> Sentence<'a> {
         let names: Vec<String> = self.open.iter().take(2).map(|one| self.center_of(one)).collect();
         let more = match self.open.len() - names.len() {
             0 => String::new(),
-            more => format!("; {more} others"),
+            more => format!("; {}", plural(more as u64, "other")),
         };
         Some(format!("Undecided after {n} runs: {}{more}.", names.join("; ")))
     }

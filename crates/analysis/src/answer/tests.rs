@@ -387,13 +387,38 @@ fn missed_deadlines_rank_messages_on_a_schedule() {
         ranked(protocol, &[], &[("deadline_miss_ratio", missed), ("rtt_ms", rtt)])
     };
     let missed = |cell, mean, ci95| of_means("deadline_miss_ratio", cell, 0, mean, ci95);
-    let cells = [of("quic", 0.0, 20.5), of("http2", 0.0, 20.0), of("coap", 0.386, 19.0)];
+    let cells = [of("quic", 0.0, 22.5), of("http2", 0.0, 20.0), of("coap", 0.386, 19.0)];
     let differences = [missed(1, 0.0, [0.0; 2]), missed(2, 0.386, [0.14, 0.67])];
     let expected = "Fewest missed deadlines: QUIC: 0 % in all 40 runs. No significant difference: HTTP/2. \
                     Fastest of these: HTTP/2: median round-trip time 20.00 ms, p95 20.00 ms. Then CoAP: \
                     38.6 percentage points more (95 % CI 14.0 to 67.0).";
     assert_eq!(texts(&cells, &differences), [expected]);
     assert_eq!(answers(&cells, &differences)[0].metric, "deadline_miss_ratio");
+}
+
+#[test]
+fn cells_of_which_all_runs_failed_are_named() {
+    let failures = json!([{ "run": 0, "count": 6, "reason": "at 60 s, no progress" }]);
+    let lost = |name: &str| CellResult {
+        failed: 6,
+        failures: serde_json::from_value(failures.clone()).unwrap(),
+        metrics: std::collections::BTreeMap::new(),
+        ..protocol(name, 1.0)
+    };
+    let end = "6 of them so: at 60 s, no progress.";
+    let found = texts(&[protocol("tcp", 1.0), lost("quic"), lost("http3")], &[]);
+    assert_eq!(found, [format!("All 12 runs failed of QUIC; HTTP/3, {end}")]);
+    assert_eq!(texts(&[lost("quic")], &[]), [format!("No run succeeded: all 6 failed, {end}")]);
+}
+
+/// Factors that are no names in themselves.
+#[test]
+fn words_and_numbers_are_told_with_their_factor() {
+    let of = |sack: &str, ip: &str, center| time(json!({ "sack": sack, "ip": ip }), center);
+    let cells = [of("false", "4", 100.0), of("true", "6", 120.0)];
+    let found = texts(&cells, &[difference(1, 0, 20.0, 1.0)]);
+    assert!(found[0].starts_with("Fastest: no sack, ip 4: median"), "{found:?}");
+    assert!(found[0].contains("Then sack, ip 6: 20.0 ms"), "{found:?}");
 }
 
 #[test]

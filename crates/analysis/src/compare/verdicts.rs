@@ -118,11 +118,17 @@ pub(super) fn sentence(contrast: &Contrast, margin: UsefulDifference) -> String 
         1 => format!("1 result is worse by more than {margin}{one}"),
         worse => format!("{worse} results are worse by more than {margin}{many}"),
     };
+    let missing = plural(contrast.missing.len() as u64, "cell");
+    let missing = match contrast.missing.len() {
+        0 => String::new(),
+        _ => format!("; {missing} only in the first"),
+    };
     if contrast.cells.is_empty() {
         let is_told = contrast.count_worse() > 0;
         let end = if is_told { end } else { "no run succeeded on both sides".to_owned() };
-        return format!("Nothing could be compared: {end}.");
+        return format!("Nothing could be compared: {end}{missing}.");
     }
+    let end = end + &missing;
     let parts = [
         (Verdict::Equal, "equal"),
         (Verdict::Equivalent, "equivalent"),
@@ -131,7 +137,14 @@ pub(super) fn sentence(contrast: &Contrast, margin: UsefulDifference) -> String 
         (Verdict::Undecided, "undecided"),
     ];
     let count = |wanted| contrast.cells.iter().filter(|cell| cell.verdict == wanted).count();
-    let counted = parts.map(|(verdict, word)| (count(verdict), word));
+    // The one-sided test for worse can be significant where the two-sided one is undecided.
+    let is_worse = |cell: &&CellContrast| {
+        cell.verdict == Verdict::Undecided && cell.regression == Some(Regression::Worse)
+    };
+    let worse = contrast.cells.iter().filter(is_worse).count();
+    let mut counted = parts.map(|(verdict, word)| (count(verdict), word)).to_vec();
+    counted[4].0 -= worse;
+    counted.insert(0, (worse, "worse"));
     let counted = counted.iter().filter(|(count, _)| *count > 0);
     let told: Vec<String> = counted.map(|(count, word)| format!("{count} {word}")).collect();
     let comparisons = plural(contrast.cells.len() as u64, "comparison");

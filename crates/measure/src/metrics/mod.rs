@@ -198,12 +198,13 @@ pub fn less_is_better(name: &str) -> Option<bool> {
     let compared = compared(name);
     let less = ["_ms", "_miss_ratio", "late_verdict_ratio", "lost_count", "failed_count"];
     let less_too = ["wrong_verdict_count", "rebuffering_count", "loss_percent", "drop_percent"];
+    let late = ["late_count", "unsent_count", "dropped_count", "wire_bytes", "filler_percent"];
     let cost = ["cpu_percent", "retransmission_percent", "memory_bytes", "power_watts"];
-    let more = ["_mbps", "_hz", "in_time_count"];
+    let more = ["_mbps", "_hz", "in_time_count", "answered_count", "fairness_ratio"];
     let ends = |words: &[&str]| words.iter().any(|word| name.ends_with(word));
     match compared {
         Some(compared) => Some(compared.less_is_better),
-        None if ends(&less) || ends(&less_too) || ends(&cost) => Some(true),
+        None if [&less[..], &less_too, &late, &cost].into_iter().any(ends) => Some(true),
         None if ends(&more) => Some(false),
         None => None,
     }
@@ -212,6 +213,11 @@ pub fn less_is_better(name: &str) -> Option<bool> {
 /// The possible range of a metric in its unit: a time is never below zero, a share never above one.
 pub fn range(name: &str) -> [f64; 2] {
     let least = if name.ends_with("_celsius") { f64::NEG_INFINITY } else { 0.0 };
-    let most = if name.ends_with("_ratio") { 1.0 } else { f64::INFINITY };
+    let of_all = ["loss", "drop", "retransmission", "filler", "share", "utilisation"];
+    let most = match name.strip_suffix("_percent") {
+        Some(what) if of_all.iter().any(|word| what.ends_with(word)) => 100.0,
+        _ if name.ends_with("_ratio") => 1.0,
+        _ => f64::INFINITY,
+    };
     [least, most]
 }

@@ -246,7 +246,7 @@ fn rows(
         let y = Axis::new("", Scale::Names(names));
         Panel { title: group.title, x, y, marks }
     });
-    Plot { panels: panels.collect(), ..Plot::default() }
+    Plot { panels: panels.collect(), is_shared: true, ..Plot::default() }
 }
 
 /// The value of a cell that is shown and ranks cells, and its interval if it has a width.

@@ -43,11 +43,13 @@ pub struct Figure {
 }
 
 /// Cells of a document that have values of a metric.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Subject<'a> {
     document: &'a Document,
     metric: &'a str,
     pub(crate) cells: Vec<(u32, &'a CellResult)>,
+    /// Those without a value, because all of their runs failed.
+    pub(crate) lost: Vec<&'a CellResult>,
 }
 
 impl<'a> Subject<'a> {
@@ -78,9 +80,10 @@ impl<'a> Subject<'a> {
 
     /// Of these `cells`, those with values of `metric`.
     pub(crate) fn among(document: &'a Document, metric: &'a str, cells: &[u32]) -> Subject<'a> {
-        let cells = cells.iter().map(|number| (*number, &document.cells[*number as usize]));
-        let cells = cells.filter(|(_, cell)| cell.metrics.contains_key(metric)).collect();
-        Subject { document, metric, cells }
+        let all = || cells.iter().map(|number| (*number, &document.cells[*number as usize]));
+        let lost = all().map(|(_, cell)| cell).filter(|cell| cell.is_lost()).collect();
+        let cells = all().filter(|(_, cell)| cell.metrics.contains_key(metric)).collect();
+        Subject { document, metric, cells, lost }
     }
 
     /// The metric's name.
@@ -110,7 +113,7 @@ impl<'a> Subject<'a> {
             Kind::Line => kinds::line(self)?,
             Kind::Bar => kinds::bars(self),
         };
-        Ok(self.figure(plot, &format!("{marks} {}", caption(&self.cells, self.metric))))
+        Ok(self.figure(plot, &format!("{marks} {}", caption(self, self.metric))))
     }
 
     fn results(&self) -> Vec<&'a CellResult> {

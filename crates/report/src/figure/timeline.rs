@@ -45,7 +45,7 @@ impl Course {
     /// If none of the runs has such values.
     pub fn draw(self, subject: &Subject<'_>, runs: &[CourseRun]) -> Result<Figure, FigureError> {
         let Course(metric, chart) = self;
-        let subject = Subject { document: subject.document, metric, cells: subject.cells.clone() };
+        let subject = Subject { metric, ..subject.clone() };
         let bands = Bands::new(runs.iter().flat_map(|run| &run.timeline.spans));
         let mut curves = Curves::default();
         let mut panels = Vec::new();

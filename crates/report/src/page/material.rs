@@ -1,9 +1,11 @@
 //! Which metrics figures show, and what their captions say.
 
 use trackbed_analysis::groups::Section;
+use trackbed_analysis::number::plural;
 use trackbed_measure::lists::distinct;
 use trackbed_measure::metrics;
-use trackbed_measure::results::CellResult;
+
+use crate::figure::Subject;
 
 /// `1 run`, `30 runs` or `7 to 30 runs`
 pub(crate) fn range(numbers: impl Iterator<Item = u32> + Clone, what: &str) -> String {
@@ -15,14 +17,18 @@ pub(crate) fn range(numbers: impl Iterator<Item = u32> + Clone, what: &str) -> S
 }
 
 /// The number of runs behind `metric`, what failed, and which direction is better.
-pub(crate) fn caption(cells: &[(u32, &CellResult)], metric: &str) -> String {
+pub(crate) fn caption(Subject { cells, lost, .. }: &Subject<'_>, metric: &str) -> String {
     let n = cells.iter().filter_map(|(_, cell)| Some(cell.metrics.get(metric)?.n));
     let mut text = format!("n = {} per cell", range(n, "run"));
-    let failed: u32 = cells.iter().map(|(_, cell)| cell.failed).sum();
+    let drawn = cells.iter().map(|(_, cell)| *cell);
+    let failed: u32 = drawn.chain(lost.iter().copied()).map(|cell| cell.failed).sum();
     let invalid: u32 = cells.iter().map(|(_, cell)| cell.invalid).sum();
     match failed {
         0 => text.push_str("; none failed"),
         failed => text.push_str(&format!("; {failed} failed and are not included")),
+    }
+    if !lost.is_empty() {
+        text.push_str(&format!(", and with them {}", plural(lost.len() as u64, "cell")));
     }
     if invalid > 0 {
         text.push_str(&format!("; {invalid} left out because the machine was too slow"));

@@ -24,9 +24,12 @@ pub(super) fn scene(plot: &Plot, paper: Paper<'_>) -> Scene {
     let column = (width - GAP * size * (columns - 1) as f64) / columns as f64;
     let shared = scales(&plot.panels).filter(|_| plot.is_shared);
     let frames = plot.panels.iter().map(|panel| sheet.frame(panel, column, plot.aspect, shared));
-    let frames: Vec<Frame> = frames.collect();
+    let mut frames: Vec<Frame> = frames.collect();
     // Frames of a column begin at the same place.
     let left = frames.iter().map(|frame| frame.left).fold(0.0, f64::max);
+    for (frame, panel) in frames.iter_mut().zip(&plot.panels) {
+        frame.titles = paper.font.wrapped(&panel.title, (column - left) / size);
+    }
     for first in (0..frames.len()).step_by(columns) {
         let row = first..(first + columns).min(frames.len());
         let of_row = &frames[row.clone()];
@@ -102,9 +105,10 @@ impl Sheet<'_> {
     fn frame(&self, panel: &Panel, column: f64, aspect: f64, shared: Option<[Scaled; 2]>) -> Frame {
         let Paper { size, font, .. } = self.paper;
         let own = || scales(std::slice::from_ref(panel));
-        let scales = shared.or_else(own).expect("there is this panel");
+        let mut scales = shared.or_else(own).expect("there is this panel");
         let rows: Vec<Vec<String>> = match &panel.y.scale {
             Scale::Names(names) => {
+                scales[1] = own().expect("there is this panel")[1];
                 names.iter().map(|name| font.wrapped(name, ROW_NAME * column / size)).collect()
             }
             _ => Vec::new(),
@@ -127,8 +131,7 @@ impl Sheet<'_> {
                 rows.len() as f64 * (most as f64 * LINE + 0.45) * size
             }
         };
-        let titles = font.wrapped(&panel.title, (column - left) / size);
-        Frame { titles, rows, scales, y_ticks, left, right, height }
+        Frame { titles: Vec::new(), rows, scales, y_ticks, left, right, height }
     }
 
     fn panel(

@@ -21,6 +21,7 @@ use trackbed_core::Time;
 use super::origin::Origin;
 use super::source::{Source, Way};
 use super::waiting::Watch;
+use crate::host::run_ended;
 
 pub(super) struct World {
     /// The executor's number, which handles carry, so that a handle that outlives its run or
@@ -192,18 +193,11 @@ pub(super) fn with<R>(run: u64, action: impl FnOnce(&mut World) -> R) -> Option<
 
 /// The same; an error if this thread no longer executes that run.
 pub(super) fn reach<R>(run: u64, action: impl FnOnce(&mut World) -> R) -> io::Result<R> {
-    with(run, action).ok_or_else(ended)
+    with(run, action).ok_or_else(run_ended)
 }
 
 pub(super) fn replace(world: Option<World>) -> Option<World> {
     WORLD.replace(world)
-}
-
-fn ended() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::NotConnected,
-        "the run of this socket has ended, or it is used on another thread",
-    )
 }
 
 thread_local! {

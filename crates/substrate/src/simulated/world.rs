@@ -19,7 +19,7 @@ use super::sockets::{Carrier, Listener, Tcp, Udp};
 use crate::clock;
 use crate::entropy::stream_of;
 use crate::executor::TimerQueue;
-use crate::host::no_further_network;
+use crate::host::{no_further_network, run_ended};
 
 pub(super) struct World {
     /// The executor's number, which handles carry, so that a handle that outlives its run or
@@ -178,18 +178,11 @@ pub(super) fn with<R>(run: u64, action: impl FnOnce(&mut World) -> R) -> Option<
 
 /// The same; an error if this thread no longer executes that run.
 pub(super) fn reach<R>(run: u64, action: impl FnOnce(&mut World) -> R) -> io::Result<R> {
-    with(run, action).ok_or_else(ended)
+    with(run, action).ok_or_else(run_ended)
 }
 
 pub(super) fn replace(world: Option<World>) -> Option<World> {
     WORLD.replace(world)
-}
-
-fn ended() -> io::Error {
-    io::Error::new(
-        io::ErrorKind::NotConnected,
-        "the simulated run of this socket has ended, or it is used on another thread",
-    )
 }
 
 thread_local! {

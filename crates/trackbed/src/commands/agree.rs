@@ -206,7 +206,8 @@ fn nothing_judged(metrics: &[String], out: &Path) -> String {
     };
     format!(
         "nothing could be compared: in no cell do runs of both substrates have {what} above zero\n  help: \
-         `trackbed export {} --table runs` shows what was measured; choose one with --metric",
+         `trackbed export {} --table runs` shows what was measured; choose one with --metric. Runs for which this \
+         machine is too slow do not count: end other programs",
         shell_word(&out.join("virtual"))
     )
 }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::bail;
 use clap::Args;
 use trackbed_analysis::compare::{self, Question};
 use trackbed_measure::results::UsefulDifference;
@@ -47,9 +48,14 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         margin: arguments.no_worse_than.or(arguments.margin),
     };
     let contrast = compare::compare(&arguments.first, &arguments.second, &question)?;
+    let has_gate = arguments.no_worse_than.is_some();
+    if let Some(cell) = contrast.cells.iter().find(|cell| has_gate && cell.regression.is_none()) {
+        let metric = &cell.metric;
+        bail!("--no-worse-than: neither less nor more of {metric} is better; leave it out");
+    }
     output::answer(arguments.json, &contrast, || contrast::render(&contrast))?;
     if let Some(path) = &arguments.junit {
-        output::write_whole(path, contrast::junit(&contrast))?;
+        output::write_whole(path, contrast::junit(&contrast, has_gate))?;
     }
     let is_worse = contrast.count_worse() > 0;
     Ok(match arguments.no_worse_than {

@@ -188,12 +188,22 @@ impl Transfer {
     /// Resolves when there has been no progress for too long.
     async fn stalled(&self) {
         let timeout: Duration = self.plan.timeout;
+        let is_upload = self.plan.direction == Direction::Upload;
+        let mut seen = None;
         loop {
             let limit = self.moved.get() + timeout;
             sleep_until(limit).await;
-            if self.moved.get() + timeout <= limit {
+            if self.moved.get() + timeout > limit {
+                continue;
+            }
+            // A stack may take an upload long before it sends it.
+            let line = self.line.borrow().as_ref().filter(|_| is_upload).map(Rc::clone);
+            let progress = line.map(|line| line.progress());
+            if progress == seen {
                 return;
             }
+            seen = progress;
+            self.note();
         }
     }
 }

@@ -88,21 +88,16 @@ impl Prepared for Arc<Plan> {
             && self.period.is_none()
             && self.phones == 1
             && self.stagger.is_zero();
-        if !lockstep || self.payload.longest() > FIRST_FLIGHT_BYTES {
+        if !lockstep {
             return None;
         }
         let connections = match self.policy {
             Policy::One => 1,
             Policy::Each => self.count,
         };
-        Some(Expectation { connections, exchanges: self.count })
+        Some(Expectation { connections, exchanges: self.count, longest: self.payload.longest() })
     }
 }
-
-/// The bytes that fit the first flight of every transport with headers and encryption: the initial
-/// window is at least 10 segments of TCP (RFC 6928), and 12,000 bytes of QUIC (RFC 9002 section
-/// 7.2).
-const FIRST_FLIGHT_BYTES: u64 = 10_000;
 
 const PARAMETERS: &[Parameter] = parameters! {
     "count": Count { min: 1 } = "10" => "messages per phone";

@@ -30,7 +30,7 @@ pub(super) async fn drive(plan: Arc<Plan>, stage: Stage) {
     let closing = tasks::for_each(Phone::all(&stage, &stage.log), |phone| {
         let client = Client {
             plan: Arc::clone(&plan),
-            session: Session::begin(Rc::clone(&phone), plan.patience),
+            session: Session::begin(Rc::clone(&phone), plan.patience, &stage.capabilities),
             phone,
             seed: stage.seed,
             measured_from: from,

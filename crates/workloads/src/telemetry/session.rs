@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures_core::future::LocalBoxFuture;
 use futures_util::future::{FutureExt as _, Shared};
+use trackbed_connection::{Capabilities, Transport};
 use trackbed_core::Time;
 use trackbed_core::units::format_duration;
 use trackbed_substrate::{Task, before, now, sleep, spawn};
@@ -21,6 +22,8 @@ use crate::tasks;
 pub(super) struct Session {
     phone: Rc<Phone>,
     patience: Duration,
+    /// Without packets that open a connection, another one is no better.
+    is_connectionless: bool,
     current: RefCell<Option<Current>>,
     /// Attempts and connections since the last answer.
     in_vain: Cell<u32>,
@@ -42,10 +45,11 @@ pub(super) struct Hopeless;
 
 impl Session {
     /// A session of `phone`, which starts to connect.
-    pub(super) fn begin(phone: Rc<Phone>, patience: Duration) -> Rc<Session> {
+    pub(super) fn begin(phone: Rc<Phone>, patience: Duration, of: &Capabilities) -> Rc<Session> {
         let session = Rc::new(Session {
             phone,
             patience,
+            is_connectionless: of.transport == Transport::Coap && of.tls.is_empty(),
             current: RefCell::default(),
             in_vain: Cell::default(),
             was_open: Cell::default(),
@@ -92,7 +96,7 @@ impl Session {
     /// since then, the connection counts as lost.
     pub(super) fn is_silent(self: &Rc<Self>, line: &Rc<Line>, sent: Time) {
         let answered = self.current.borrow().as_ref().is_some_and(|c| c.last_answer > sent);
-        if !answered {
+        if !answered && !self.is_connectionless {
             self.has_failed(line);
         }
     }

@@ -24,7 +24,8 @@ fn a_closed_loop_takes_set_up_and_round_trips_and_nothing_else() {
     expect("deadline_miss_ratio", &ran.records, &[0.0]);
     expect("age_of_information_ms", &ran.records, &[10.0]);
     assert_eq!(attempts(&ran.records), 1);
-    assert_eq!(messages.expectation(), Some(Expectation { connections: 1, exchanges: 10 }));
+    let expected = Expectation { connections: 1, exchanges: 10, longest: 355 };
+    assert_eq!(messages.expectation(), Some(expected));
     assert_eq!((ran.open, ran.closed.len()), (0, 1));
 }
 
@@ -36,7 +37,8 @@ fn a_connection_for_each_message_is_set_up_each_time() {
     expect("completion_ms", &ran.records, &[7.0 * 30.0]);
     expect("handshake_ms", &ran.records, &[20.0; 7]);
     expect("rtt_ms", &ran.records, &[10.0; 7]);
-    assert_eq!(messages.expectation(), Some(Expectation { connections: 7, exchanges: 7 }));
+    let expected = Expectation { connections: 7, exchanges: 7, longest: 355 };
+    assert_eq!(messages.expectation(), Some(expected));
     assert_eq!((ran.open, ran.closed.len()), (0, 7));
 }
 

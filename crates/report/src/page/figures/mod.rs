@@ -109,7 +109,7 @@ impl<'a> Material<'a> {
         }
         self.drawn(figure, self.metrics, |subject, metric| {
             let plot = self.limited(metric, true, kinds::dots(subject));
-            vec![(plot, caption(&subject.cells, metric))]
+            vec![(plot, caption(subject, metric))]
         })
     }
 
@@ -190,7 +190,7 @@ impl<'a> Material<'a> {
 
     /// Verdict latency against the number of signatures per second, whichever factors change it.
     fn load(&self) -> Option<Figure> {
-        let place = |cell: &CellResult| Some(cell.metrics.get(LOAD)?.mean);
+        let place = |cell: &CellResult| cell.mean(LOAD);
         let is_known =
             self.metrics.contains(&LATENCY) && self.section.results().any(|it| place(it).is_some());
         let mut figure = self.figure(
@@ -235,7 +235,7 @@ impl<'a> Material<'a> {
                 let mut plot = kinds::lines(subject, &along(subject), statistics);
                 let is_line = |mark: &Mark| matches!(mark, Mark::Line(_, points) if points.len() >= VALUES_MIN);
                 plot.panels.retain(|panel| panel.marks.iter().any(is_line));
-                (self.limited(metric, false, plot), caption(&subject.cells, metric))
+                (self.limited(metric, false, plot), caption(subject, metric))
             };
             statistics.iter().map(view).collect()
         })
@@ -253,7 +253,7 @@ impl<'a> Material<'a> {
             let found = |cell: u32| self.distributions.get(&(cell, metric));
             let (plot, _) = kinds::ecdf(subject, |cell| found(cell).cloned());
             let samples = subject.cells().filter_map(found).map(|one| one.samples).sum::<usize>();
-            let caption = format!("{} {samples} samples.", caption(&subject.cells, metric));
+            let caption = format!("{} {samples} samples.", caption(subject, metric));
             vec![(self.limited(metric, true, plot), caption)]
         })
     }
@@ -306,7 +306,7 @@ impl<'a> Material<'a> {
              is not significant.",
         );
         figure.choosers.clear();
-        figure.add(Vec::new(), plot, caption(&subject.cells, upwards));
+        figure.add(Vec::new(), plot, caption(&subject, upwards));
         Some(figure)
     }
 }

@@ -20,7 +20,7 @@ use trackbed_lab::campaign::Execution;
 use trackbed_lab::campaign::keeping::Keeping;
 use trackbed_lab::emulated::{Captures, Emulated};
 use trackbed_lab::live::{Live, Ticket};
-use trackbed_measure::results::{Document, SCHEMA, VIRTUAL};
+use trackbed_measure::results::{CellResult, Document, SCHEMA, VIRTUAL};
 use trackbed_report::summary;
 use trackbed_scenario::{self as scenario, Home, Override, Plan, Source};
 
@@ -107,7 +107,8 @@ impl Finished {
     /// runs gave, so that a cluster neither repeats it nor cancels the others; merging judges all shards
     /// together.
     pub fn ending(&self) -> Ending {
-        let failed = self.document.cells.iter().any(|cell| cell.failed > 0);
+        let is_empty = |cell: &CellResult| cell.invalid > 0 && cell.ran() == 0;
+        let failed = self.document.cells.iter().any(|cell| cell.failed > 0 || is_empty(cell));
         let refuted = self.document.checks.iter().any(|check| !check.pass);
         match self.interrupted {
             true => Ending::Interrupted,

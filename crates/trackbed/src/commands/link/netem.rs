@@ -32,6 +32,12 @@ impl Netem {
         // Lines of shell scripts have quotes.
         let is_between = |c: char| c.is_whitespace() || matches!(c, '"' | '\'');
         let words: Vec<&str> = line.split(is_between).filter(|word| !word.is_empty()).collect();
+        let has_open = |quote: char| line.matches(quote).count() % 2 == 1;
+        ensure!(!words.is_empty(), "the line is empty: write, for example, delay 60ms loss 1%");
+        ensure!(
+            !has_open('"') && !has_open('\''),
+            "a quote is not closed: close it or leave it out"
+        );
         let first = words.iter().position(|word| *word == "netem").map_or(0, |at| at + 1);
         let mut netem = Netem::default();
         for option in words[first..].chunk_by(|_, next| !OPTIONS.contains(next)) {
