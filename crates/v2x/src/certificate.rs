@@ -59,6 +59,9 @@ impl<'a> ParsedCertificate<'a> {
             return Err(Refusal::Version(*version));
         }
         // One bit marks a signature; type 1 is implicit (section 6.4.3).
+        if *kind == 1 {
+            return Err(Refusal::Unsupported("implicit certificates"));
+        }
         if *preamble != 0x80 || *kind != 0 {
             return Err(Refusal::CertificateForm(
                 "is not an explicit certificate with a signature",

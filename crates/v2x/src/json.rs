@@ -17,8 +17,9 @@ use crate::refusal::Refusal;
 /// certificate's key, a malformed payload) is shown, with the reason.
 pub fn describe(bytes: &[u8]) -> Result<Value, Refusal> {
     match bytes.first() {
-        // A certificate begins with a bit that marks its signature, a message with its version.
-        Some(0x80) => certificate(bytes),
+        // A certificate begins with a bit that marks its signature (an implicit one has none), a
+        // message with its version.
+        Some(0 | 0x80) => certificate(bytes),
         _ => message(bytes),
     }
 }

@@ -44,11 +44,18 @@ impl Position {
 impl Position {
     /// That of a `TwoDLocation` or `ThreeDLocation`.
     pub(crate) fn of(place: &Value) -> Position {
-        let number = |name| place.integer(name).and_then(|number| i32::try_from(number).ok());
-        Position {
-            latitude: number("latitude").unwrap_or_default(),
-            longitude: number("longitude").unwrap_or_default(),
-        }
+        Position::named(place, ["latitude", "longitude"])
+    }
+
+    pub(crate) fn named(value: &Value, paths: [&str; 2]) -> Position {
+        let number = |path| value.integer(path).and_then(|number| i32::try_from(number).ok());
+        let [latitude, longitude] = paths.map(|path| number(path).unwrap_or_default());
+        Position { latitude, longitude }
+    }
+
+    /// `None` if it is unknown, which the number after the greatest means.
+    pub(crate) fn known(self) -> Option<Position> {
+        (self.latitude <= 900_000_000 && self.longitude <= 1_800_000_000).then_some(self)
     }
 
     fn at(value: &Value, path: &str) -> Position {

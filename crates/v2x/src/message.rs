@@ -102,10 +102,7 @@ impl<'a> SignedMessage<'a> {
 
     /// Its generation location, if given and known.
     pub fn generation_location(&self) -> Option<Position> {
-        let place = Position::of(self.header.at("generationLocation")?);
-        // One more is "unknown".
-        let known = place.latitude <= 900_000_000 && place.longitude <= 1_800_000_000;
-        known.then_some(place)
+        Position::of(self.header.at("generationLocation")?).known()
     }
 
     /// The signed payload: for ETSI's messages a GeoNetworking packet from its common header on,

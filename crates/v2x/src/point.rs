@@ -26,10 +26,10 @@ pub(crate) fn signature_scalars(
     of: Signed,
 ) -> Result<([u8; 32], [u8; 32]), Refusal> {
     let ("ecdsaNistP256Signature", signature) = signature.chosen() else {
-        return Err(Refusal::SignatureCurve { of });
+        return Err(Refusal::SignatureCurve { of, kind: signature.chosen().0 });
     };
     let r = signature.at("rSig").and_then(x).ok_or(Refusal::FillPoint { of })?;
-    let s = coordinate(signature.octets("sSig")).ok_or(Refusal::SignatureCurve { of })?;
+    let s = coordinate(signature.octets("sSig")).ok_or(Refusal::FillPoint { of })?;
     Ok((r, s))
 }
 
@@ -49,7 +49,9 @@ fn coordinate(octets: Option<&[u8]>) -> Option<[u8; 32]> {
 /// The key that a certificate holds, checked to be on the curve. `x-only` and `fill` are no keys
 /// (section 6.3.37).
 pub(crate) fn public_key(key: &Value) -> Result<PublicKey, Refusal> {
-    let ("ecdsaNistP256", point) = key.chosen() else { return Err(Refusal::KeyCurve) };
+    let ("ecdsaNistP256", point) = key.chosen() else {
+        return Err(Refusal::KeyCurve(key.chosen().0));
+    };
     let key = x(point).and_then(|x| match point.chosen() {
         ("compressed-y-0", _) => PublicKey::decompress(&x, false),
         ("compressed-y-1", _) => PublicKey::decompress(&x, true),

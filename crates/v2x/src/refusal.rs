@@ -47,12 +47,12 @@ pub enum Refusal {
     /// Signed by itself, or with no or several certificates: TS 103 097 section 5.2 has exactly one.
     #[error("the signer is neither a digest nor one certificate")]
     SignerForm,
-    #[error("the {of}'s signature is not on P-256")]
-    SignatureCurve { of: Signed },
+    #[error("the {of}'s signature is an {kind}, not on P-256")]
+    SignatureCurve { of: Signed, kind: &'static str },
     #[error("the {of}'s signature has no point R (fill)")]
     FillPoint { of: Signed },
-    #[error("the certificate's key is not on P-256")]
-    KeyCurve,
+    #[error("the certificate's key is an {0}, not on P-256")]
+    KeyCurve(&'static str),
     #[error("the certificate's key is not a point of P-256")]
     KeyNotOnCurve,
     #[error("the certificate {0}")]
@@ -63,6 +63,9 @@ pub enum Refusal {
     Header(&'static str),
     #[error("application {0} is not supported")]
     Psid(u64),
+    /// It may be valid, but this crate cannot read it.
+    #[error("{0} are not supported")]
+    Unsupported(&'static str),
     #[error("generated {age:?} ago")]
     TooOld { age: Duration },
     #[error("generated {by:?} in the future")]
@@ -82,6 +85,9 @@ pub enum Refusal {
     OutlivesIssuer,
     #[error("outside the certificate's region")]
     OutOfRegion,
+    /// Its certificate has a region, and neither the message nor the receiver has a position.
+    #[error("no position to compare with the certificate's region")]
+    NoPosition,
     #[error("the region is outside the issuer's region")]
     RegionBeyondIssuer,
     #[error("generated {distance_m} m away")]

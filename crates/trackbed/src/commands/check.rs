@@ -197,11 +197,11 @@ fn page(plan: &Plan, archive: &str) -> anyhow::Result<String> {
 
 fn capture(bytes: &[u8]) -> anyhow::Result<String> {
     let mut messages = 0;
-    let (packets, end) = v2x::messages(bytes, |_| {
+    let (packets, unread, end) = v2x::messages(bytes, |_| {
         messages += 1;
         Ok(())
     })?;
     ensure!(messages > 0, "no signed message in {}{end}", count(packets, "packet"));
-    let others = count(packets - messages, "other packet");
+    let others = count(packets - messages - unread, "other packet");
     Ok(format!("{}, {others} skipped{end}", count(messages, "signed message")))
 }

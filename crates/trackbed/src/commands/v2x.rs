@@ -2,11 +2,12 @@
 
 mod verdict;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use clap::{Args, Subcommand};
 use trackbed_measure::pcapng::{Frame, frames, is_capture};
 use trackbed_v2x::{Refusal, SignedMessage, json};
@@ -62,7 +63,9 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     } else {
         source.take(MAX_LEN).read_to_end(&mut bytes).with_context(unreadable)?;
         let bytes = unhex(&bytes);
-        let mut shown = json::describe(&bytes).with_context(|| {
+        let inner = [GEONETWORKING, WSMP].iter().find_map(|kind| message_behind(kind, &bytes));
+        let message = inner.unwrap_or(Ok(&bytes));
+        let mut shown = message.clone().and_then(json::describe).with_context(|| {
             let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=\r\n".contains(byte);
             let advice = match bytes.iter().all(is_base64) {
                 true => "; if it is base64, write base64 -d FILE | trackbed v2x decode -",
@@ -71,7 +74,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
             format!("{} is not a signed message or certificate{advice}", path.display())
         })?;
         if let Some(judge) = judge.as_mut().filter(|_| shown["type"] == "signed-message") {
-            judge.judge(&bytes, None, &mut shown);
+            judge.judge(message?, None, &mut shown);
         }
         output::print(&output::json(&shown)?)?;
     }
@@ -81,7 +84,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
 /// Prints the signed messages of a capture one after the other, as a list.
 fn decode_capture(capture: impl Read + Send, mut judge: Option<&mut Judge>) -> anyhow::Result<()> {
     let mut found = 0;
-    let (packets, end) = messages(capture, |Frame { number, at, bytes, .. }| {
+    let (packets, unread, end) = messages(capture, |Frame { number, at, bytes, .. }| {
         let Ok(mut shown) = json::message(bytes) else { return Ok(()) };
         shown["packet"] = number.into();
         if let Some(judge) = &mut judge {
@@ -91,43 +94,67 @@ fn decode_capture(capture: impl Read + Send, mut judge: Option<&mut Judge>) -> a
         output::print(&format!("{}{shown:#}", if found == 1 { "[" } else { ",\n" }))
     })?;
     output::print(if found == 0 { "[]\n" } else { "]\n" })?;
-    tell(format_args!("{found} signed messages, {} other packets{end}", packets - found));
+    let others = packets - found - unread;
+    tell(format_args!("{found} signed messages, {others} other packets{end}"));
+    ensure!(found > 0 || unread == 0, "no signed message of the capture can be read");
     Ok(())
 }
 
 /// The limit of a file that is no capture.
 const MAX_LEN: u64 = 16 << 20;
 
-/// Passes the frames with signed messages, cut to these; returns the number of all, and how the capture ends.
+/// Passes the frames with signed messages, cut to these; returns the number of all and of those whose messages cannot be
+/// read, and why, with how the capture ends.
 pub(super) fn messages(
     capture: impl Read + Send,
     mut each: impl FnMut(Frame<'_>) -> anyhow::Result<()>,
-) -> anyhow::Result<(usize, &'static str)> {
-    frames(capture, |frame| match message_in(frame.bytes) {
-        Some(bytes) => each(Frame { bytes, ..frame }),
+) -> anyhow::Result<(usize, usize, String)> {
+    let mut refused: BTreeMap<String, usize> = BTreeMap::new();
+    let (packets, end) = frames(capture, |frame| match message_in(frame.bytes) {
+        Some(Ok(bytes)) => each(Frame { bytes, ..frame }),
+        Some(Err(why)) => {
+            *refused.entry(why.to_string()).or_default() += 1;
+            Ok(())
+        }
         None => Ok(()),
-    })
+    })?;
+    let reasons = refused.iter().map(|(why, count)| format!("; {count} unreadable: {why}"));
+    Ok((packets, refused.values().sum(), reasons.chain([end.to_owned()]).collect()))
 }
 
+const GEONETWORKING: &[u8] = &[0x89, 0x47];
+const WSMP: &[u8] = &[0x88, 0xdc];
+
 /// The signed message behind the headers of GeoNetworking or WSMP, wherever the frame names these.
-fn message_in(frame: &[u8]) -> Option<&[u8]> {
-    frame.windows(2).take(LINK_HEADERS_MAX).enumerate().find_map(|(at, kind)| {
-        let packet = &frame[at + 2..];
-        let message = match kind {
-            // EN 302 636-4-1, section 9.6: the basic header says that a secured packet follows.
-            [0x89, 0x47] if packet.first()? & 15 == 2 => packet.get(4..)?,
-            [0x88, 0xdc] => short_message(packet)?,
-            _ => return None,
-        };
-        match SignedMessage::decode(message) {
-            // Padding or a checksum of the frame.
-            Err(Refusal::TrailingBytes { len, .. }) => {
-                let message = &message[..message.len().saturating_sub(len)];
-                SignedMessage::decode(message).ok().map(|_| message)
-            }
-            read => read.ok().map(|_| message),
-        }
-    })
+fn message_in(frame: &[u8]) -> Option<Result<&[u8], Refusal>> {
+    let kinds = frame.windows(2).take(LINK_HEADERS_MAX).enumerate();
+    let mut found = kinds.filter_map(|(at, kind)| {
+        let read = |from| message_behind(kind, frame.get(from..)?);
+        // The header of LINUX_SLL2 (`tcpdump -i any`) has 20 bytes and begins with the kind.
+        read(at + 2).or_else(|| if at == 0 { read(20) } else { None })
+    });
+    let first = found.next()?;
+    if first.is_ok() { Some(first) } else { found.find(Result::is_ok).or(Some(first)) }
+}
+
+/// The signed message behind the headers that this kind of packet has.
+fn message_behind<'a>(kind: &[u8], packet: &'a [u8]) -> Option<Result<&'a [u8], Refusal>> {
+    let message = match kind {
+        // EN 302 636-4-1, section 9.6: the basic header says that a secured packet follows.
+        GEONETWORKING if packet.first()? & 15 == 2 => packet.get(4..)?,
+        WSMP => short_message(packet)?,
+        _ => return None,
+    };
+    // Version 2, or signed data of version 3. Others are not signed, or stand there by chance.
+    if !matches!(message, [2, ..] | [3, 0x81, ..]) {
+        return None;
+    }
+    let message = match SignedMessage::decode(message) {
+        // Padding or a checksum of the frame.
+        Err(Refusal::TrailingBytes { len, .. }) => &message[..message.len().saturating_sub(len)],
+        _ => message,
+    };
+    Some(SignedMessage::decode(message).map(|_| message))
 }
 
 /// Radiotap's header, those of 802.11 and tags of VLANs fit.

@@ -1,7 +1,6 @@
 //! `trackbed v2x`: decodes a message of a real car.
 
 use std::fs;
-use std::path::Path;
 use std::time::Duration;
 
 use trackbed_core::{Ratio, Seed, Time};
@@ -15,27 +14,32 @@ use super::*;
 fn a_cam_is_shown_from_bytes_and_from_digits() {
     let scratch = Scratch::new();
     // A production car's CAM; its source is given beside it.
-    let cam = Path::new(env!("CARGO_MANIFEST_DIR")).join("../v2x/tests/data/car-cam.oer");
-    let cam = fs::read(cam).unwrap();
-    scratch.write("cam.oer", &cam);
+    let cam = include_bytes!("../../../v2x/tests/data/car-cam.oer");
+    scratch.write("cam.oer", cam);
     let digits: Vec<String> = cam.iter().map(|byte| format!("{byte:02x}")).collect();
     scratch.write("cam.hex", &format!("0x{}\n{}", digits[..99].join(":"), digits[99..].join(" ")));
     let shown = scratch.succeed("v2x decode cam.oer").json();
-    // Over Ethernet, with a tag of a VLAN as a short message with a checksum behind it, and another packet.
+    let mut brainpool = *cam;
+    brainpool[cam.len() - 66] = 0x81;
+    let packet = |message: &[u8]| [&[0x12, 0, 0x50, 1], message].concat();
+    // Over Ethernet, with a tag of a VLAN as a short message with a checksum behind it, of all devices at once, signed
+    // on another curve, and another packet.
     let frames = [
-        [&[0; 12], &[0x89, 0x47, 0x12, 0, 0x50, 1][..], &cam].concat(),
+        [&[0; 12], &[0x89, 0x47][..], &packet(cam)].concat(),
         [
             &[0; 12],
             &[0x81, 0, 0, 3, 0x88, 0xdc, 0x0b, 1, 15, 1, 0, 0, 36, 0x81, 0x97][..],
-            &cam,
+            cam,
             &[9; 4],
         ]
         .concat(),
+        [&[0x89, 0x47][..], &[0; 18], &packet(cam)].concat(),
+        [&[0; 12], &[0x89, 0x47][..], &packet(&brainpool)].concat(),
         [&[0; 12], &[8, 6][..], &[0; 28]].concat(),
     ];
     let word = |number: usize| (number as u32).to_le_bytes();
     let header = [0xa1b2_c3d4, 0x0004_0002, 0, 0, 65_535, 1].map(word).concat();
-    let packet = |frame: &Vec<u8>| {
+    let record = |frame: &Vec<u8>| {
         let len = frame.len();
         [[0, 0, len, len].map(word).concat(), frame.clone()].concat()
     };
@@ -47,16 +51,20 @@ fn a_cam_is_shown_from_bytes_and_from_digits() {
     };
     let sections = [0x0a0d_0d0a, 28, 0x1a2b_3c4d, 1, usize::MAX, usize::MAX, 28, 1, 20, 1, 0, 20];
     let sections = sections.map(word).concat();
-    scratch.write("a.pcap", &[header, frames.each_ref().map(packet).concat()].concat());
+    scratch.write("a.pcap", &[header, frames.each_ref().map(record).concat()].concat());
     scratch
         .write("b.pcapng", &[sections, frames.each_ref().map(next_generation).concat()].concat());
     for name in ["a.pcap", "b.pcapng"] {
         let ended = scratch.succeed(&format!("v2x decode {name}"));
-        assert!(ended.stderr.contains("2 signed messages, 1 other packets"), "{}", ended.stderr);
+        let expected = "3 signed messages, 1 other packets; 1 unreadable: the message's signature is an \
+                        ecdsaBrainpoolP256r1Signature";
+        assert!(ended.stderr.contains(expected), "{}", ended.stderr);
         let found = ended.json();
-        assert_eq!([&found[0]["data"], &found[1]["data"]], [&shown["data"]; 2], "{name}");
-        assert_eq!([&found[0]["packet"], &found[1]["packet"]], [1, 2], "{name}");
+        assert_eq!([0, 1, 2].map(|at| &found[at]["data"]), [&shown["data"]; 3], "{name}");
+        assert_eq!([0, 1, 2].map(|at| &found[at]["packet"]), [1, 2, 3], "{name}");
     }
+    scratch.write("cam.gn", &packet(cam));
+    assert_eq!(scratch.succeed("v2x decode cam.gn").json(), shown);
     assert_eq!(scratch.succeed("v2x decode cam.hex").json(), shown);
     assert_eq!(shown["psid"], 36);
     assert_eq!(shown["payload"]["header"]["stationID"], 0x1a3f_3d39);
@@ -104,6 +112,10 @@ fn messages_of_a_capture_are_verified_by_roots() {
     assert!(ended.stderr.contains("100 signed messages, 0 other packets"), "{}", ended.stderr);
     scratch
         .refuse("v2x decode a.pcap --verify --roots a.pcap", &["--roots a.pcap", "certificate 1"]);
+    // An authority on a Brainpool curve has certified this one: nothing can be said.
+    scratch.write("cam.oer", include_bytes!("../../../v2x/tests/data/car-cam.oer"));
+    let shown = scratch.succeed("v2x decode cam.oer --verify --roots roots.oer").json();
+    assert_eq!(shown["verdict"], "unknown", "{shown}");
 }
 
 /// A hundred thousand messages, ten times, of vehicles that change their certificates twice a second.

@@ -23,7 +23,7 @@ use crate::certificate::{Certificate, Issuer};
 use crate::job::{SignatureJob, SignatureVerifier};
 use crate::location::{self, Position};
 use crate::message::{SignedMessage, Signer};
-use crate::payload::psid;
+use crate::payload::{self, psid};
 use crate::refusal::{Refusal, Signed};
 use crate::time::ItsTime;
 
@@ -35,8 +35,8 @@ pub use trust::MAX_AUTHORITIES;
 /// The policy of a receiver.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    /// The receiver's position; it also applies to messages without a position.
-    pub position: Position,
+    /// The receiver's position, if it has one; it also applies to messages without a position.
+    pub position: Option<Position>,
     /// The codes of the countries of this position (UN M.49; 65,535 for the European Union), for
     /// certificates that are valid in countries.
     pub countries: Vec<u16>,
@@ -64,7 +64,7 @@ pub struct Policy {
 impl Default for Policy {
     fn default() -> Policy {
         Policy {
-            position: Position::default(),
+            position: None,
             countries: Vec::new(),
             distance_max_m: 20_000,
             age_max: Duration::from_secs(2),
@@ -275,9 +275,8 @@ impl Receiver {
         issuer: &Certificate,
     ) -> Result<(), Refusal> {
         let told = message.generation_location();
-        let place = told.unwrap_or(self.policy.position);
-        if told.is_some() {
-            let distance_m = self.policy.position.distance_m(&place) as u32;
+        if let (Some(place), Some(here)) = (told, self.policy.position) {
+            let distance_m = here.distance_m(&place) as u32;
             if distance_m > self.policy.distance_max_m {
                 return Err(Refusal::TooFar { distance_m });
             }
@@ -285,11 +284,19 @@ impl Receiver {
         // A ticket without a region is valid where its issuer is, and so on to the root.
         let root = self.trust.root_of(issuer);
         let regions = [Some(ticket), Some(issuer), root];
-        match regions.iter().flatten().find_map(|one| one.tbs().at("region")) {
-            Some(region) if !location::contains(region, &place, &self.policy.countries) => {
-                Err(Refusal::OutOfRegion)
-            }
-            _ => Ok(()),
+        let Some(region) = regions.iter().flatten().find_map(|one| one.tbs().at("region")) else {
+            return Ok(());
+        };
+        // A CAM's header may not have a position (TS 103 097 section 7.1.1).
+        let place = told.or_else(|| payload::position(message.psid(), message.payload()));
+        let place = place.or(self.policy.position);
+        if place.is_none() && region.at("identifiedRegion").is_none() {
+            return Err(Refusal::NoPosition);
+        }
+        let place = place.unwrap_or_default();
+        match location::contains(region, &place, &self.policy.countries) {
+            true => Ok(()),
+            false => Err(Refusal::OutOfRegion),
         }
     }
 }

@@ -90,7 +90,7 @@ pub fn decode(bytes: &[u8]) -> Result<Value, Refusal> {
     }
     // The extension bit and those of the two optional parts come first.
     if message.first().is_some_and(|byte| byte & 0xe0 != 0) {
-        return Err(Refusal::malformed(WHAT, &"it has optional parts, which are not supported"));
+        return Err(Refusal::Unsupported("BSMs with optional parts"));
     }
     match uper::decode(&BasicSafetyMessage, message) {
         Ok(Value::Fields(mut fields)) if !fields.is_empty() => Ok(fields.swap_remove(0).1),

@@ -2,6 +2,7 @@
 //! on (EN 302 636-4-1 section 9), and of the basic transport protocol (EN 302 636-5-1).
 
 use super::Vehicle;
+use crate::location::Position;
 use crate::refusal::Refusal;
 use crate::time::ItsTime;
 
@@ -41,6 +42,14 @@ pub fn unwrap(payload: &[u8], port: u16) -> Result<&[u8], Refusal> {
         return Err(Refusal::malformed(WHAT, &format!("its destination port is {to}, not {port}")));
     }
     Ok(message)
+}
+
+/// The position of the sender in the header of a signed payload.
+pub(crate) fn sender_position(payload: &[u8]) -> Option<Position> {
+    // A single-hop broadcast has no sequence number before it.
+    let vector = payload.get(if payload.get(1)? >> 4 == 5 { 8 } else { 12 }..)?;
+    let number = |at| Some(i32::from_be_bytes(*vector.get(at..)?.first_chunk()?));
+    Position { latitude: number(12)?, longitude: number(16)? }.known()
 }
 
 /// A message of `sender` at `time` to `port` that neighbours receive and do not forward (single-hop

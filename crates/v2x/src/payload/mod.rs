@@ -22,6 +22,7 @@ mod vehicle;
 pub use vehicle::{Station, Vehicle};
 
 use crate::asn1::Value;
+use crate::location::Position;
 use crate::refusal::Refusal;
 
 /// Decodes the payload of an application, of a basic safety message the core data; `None` if its
@@ -36,4 +37,16 @@ pub fn decode(psid: u64, payload: &[u8]) -> Result<Option<Value>, Refusal> {
         psid::DENM => denm::decode(geonet::unwrap(payload, geonet::PORT_DENM)?)?,
         _ => return Ok(None),
     }))
+}
+
+/// The sender's position: that of its CAM or BSM, else that of the network's header.
+pub(crate) fn position(psid: u64, payload: &[u8]) -> Option<Position> {
+    const CAM: [&str; 2] = [
+        "cam.camParameters.basicContainer.referencePosition.latitude",
+        "cam.camParameters.basicContainer.referencePosition.longitude",
+    ];
+    let paths = if psid == psid::CAM { CAM } else { ["lat", "long"] };
+    let message = decode(psid, payload).ok().flatten().filter(|_| psid != psid::DENM);
+    let told = message.and_then(|message| Position::named(&message, paths).known());
+    told.or_else(|| if psid == psid::BSM { None } else { geonet::sender_position(payload) })
 }

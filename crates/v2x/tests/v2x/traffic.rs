@@ -69,7 +69,7 @@ fn the_same_seed_sends_the_same_bytes() {
 
 fn receiver(traffic: &Traffic) -> Receiver {
     let roots = [Arc::clone(traffic.infrastructure().root().certificate())];
-    let policy = Policy { position: PLACE, ..Policy::default() };
+    let policy = Policy { position: Some(PLACE), ..Policy::default() };
     let mut receiver = Receiver::new(policy, &roots, &mut PortableVerifier).unwrap();
     let authority = Arc::clone(traffic.authority().certificate());
     receiver.add_authority(authority, &mut PortableVerifier).unwrap();

@@ -38,7 +38,7 @@ impl World {
     }
 
     pub fn policy(&self) -> Policy {
-        Policy { position: PLACE, ..Policy::default() }
+        Policy { position: Some(PLACE), ..Policy::default() }
     }
 
     pub fn receiver(&self) -> Receiver {

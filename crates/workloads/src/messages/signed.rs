@@ -88,10 +88,10 @@ impl Signed {
         let Trusted { infrastructure, authority, .. } = self.trusted(now)?;
         let middle = |origin: u64| (origin + TOWN_CM) as i32;
         let policy = Policy {
-            position: Position {
+            position: Some(Position {
                 latitude: middle(ORIGIN_LATITUDE),
                 longitude: middle(ORIGIN_LONGITUDE),
-            },
+            }),
             psids: vec![psid::DENM],
             tickets: TICKETS_MAX,
             ..Policy::default()

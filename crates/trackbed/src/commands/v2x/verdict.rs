@@ -43,7 +43,6 @@ impl Judge {
         ensure!(!roots.is_empty(), "{}: no root is among its certificates; add one", name());
         // The receiver is nowhere in particular.
         let policy = Policy {
-            distance_max_m: u32::MAX,
             countries: (0..1_000).chain([u16::MAX]).collect(),
             tickets: 65_536,
             ..Policy::default()
@@ -65,7 +64,15 @@ impl Judge {
         let nanos = thread_cpu_nanos().saturating_sub(started);
         let verdict = match &decision {
             Ok(_) => "valid",
-            Err(Refusal::UnknownSigner(_) | Refusal::Psid(_)) => "unknown",
+            Err(
+                Refusal::UnknownSigner(_)
+                | Refusal::Psid(_)
+                | Refusal::Unsupported(_)
+                | Refusal::NoPosition
+                | Refusal::HashAlgorithm
+                | Refusal::KeyCurve(_)
+                | Refusal::SignatureCurve { .. },
+            ) => "unknown",
             Err(_) => "invalid",
         };
         *self.counts.entry(verdict).or_default() += 1;

@@ -47,7 +47,7 @@ pub(in super::super) fn write(
     let epoch = ItsTime::from_secs(EPOCH);
     let mut traffic = Traffic::new(plan.crossing.clone(), seed, PLACE, epoch).map_err(words)?;
     let policy = Policy {
-        position: PLACE,
+        position: Some(PLACE),
         // The receiver forgets no certificate, however many vehicles follow one another.
         tickets: 4 * plan.crossing.vehicles() as usize + 1_024,
         tickets_again: plan.certificates_again,
