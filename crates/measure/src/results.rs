@@ -17,7 +17,7 @@ pub use crate::factors::{FactorKind, UsefulDifference};
 pub const SCHEMA: u32 = 1;
 
 /// The version of results in virtual time: it increases when the same plan and seed give different results.
-pub const RESULTS_VERSION: u32 = 8;
+pub const RESULTS_VERSION: u32 = 9;
 
 /// The version of results that were written before the format had a version.
 pub fn first_schema() -> u32 {

@@ -64,7 +64,7 @@ const PROMISED: [(&str, usize, &[&str], &[&str]); 3] = [
 
 #[test]
 fn v2x_keeps_up_where_cores_suffice_and_is_the_same_every_time() {
-    let overrides = ["runs=1", "quick=false", "workload.duration=2s"];
+    let overrides = ["runs=1", "quick=false", "workload.duration=2s", "workload.warm-up=1s"];
     let document = document("v2x", &overrides);
     assert_eq!(document.cells.len(), 52);
     let of = |part: &str, board: &str, metric: &str| {

@@ -47,12 +47,15 @@ pub struct Turn {
 
 /// The turns of a crossing in the order of their times, without end.
 ///
-/// Draws: `v2x/traffic/phase`, `v2x/traffic/jitter`, `v2x/traffic/forged`.
+/// Draws: `v2x/traffic/phase`, `v2x/traffic/certificate`, `v2x/traffic/lane`, `v2x/traffic/jitter`,
+/// `v2x/traffic/forged`.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     crossing: Crossing,
     centre: Position,
     slots: Vec<Slot>,
+    /// How far each lane is ahead, in mm: vehicles of different lanes do not leave together.
+    ahead_mm: Vec<u64>,
     /// The next turn of each; a flood is the slot after the last.
     turns: BinaryHeap<Reverse<(Time, u32, Time)>>,
     jitter: Rng,
@@ -77,12 +80,19 @@ impl Schedule {
     pub fn new(crossing: Crossing, seed: &Seed, centre: Position) -> Schedule {
         let interval = interval(&crossing);
         let mut phase = seed.stream("v2x/traffic/phase");
+        let mut certificate = seed.stream("v2x/traffic/certificate");
+        let mut lane = seed.stream("v2x/traffic/lane");
+        let spacing_mm = u64::from(crossing.spacing_m) * 1_000;
+        let lanes = crossing.vehicles() / crossing.vehicles_per_lane().max(1);
+        let ahead_mm = (0..lanes).map(|_| lane.below(spacing_mm.max(1))).collect();
         let mut turns = BinaryHeap::new();
         let mut slots = Vec::new();
         for vehicle in 0..crossing.vehicles() {
             let due = Time::ZERO + phase.span(Duration::ZERO, interval);
             turns.push(Reverse((due, vehicle, due)));
-            slots.push(Slot::new());
+            let certificate_due =
+                Time::ZERO + certificate.span(Duration::ZERO, crossing.certificate_every);
+            slots.push(Slot { certificate_due, ..Slot::new() });
         }
         if crossing.flood_hz > 0 {
             turns.push(Reverse((Time::ZERO, crossing.vehicles(), Time::ZERO)));
@@ -90,6 +100,7 @@ impl Schedule {
         Schedule {
             centre,
             slots,
+            ahead_mm,
             turns,
             jitter: seed.stream("v2x/traffic/jitter"),
             forged: seed.stream("v2x/traffic/forged"),
@@ -116,9 +127,11 @@ impl Schedule {
     fn place(&self, slot: u32, at: Time) -> (Position, u64) {
         let crossing = &self.crossing;
         let per_lane = crossing.vehicles_per_lane().max(1);
-        let start_m = slot % per_lane * crossing.spacing_m;
+        let start_mm = u64::from(slot % per_lane * crossing.spacing_m) * 1_000;
+        let ahead_mm = self.ahead_mm.get((slot / per_lane) as usize).copied().unwrap_or_default();
         let range_mm = u64::from(crossing.range_m.max(1)) * 1_000;
-        let driven_mm = u64::from(start_m) * 1_000
+        let driven_mm = start_mm
+            + ahead_mm
             + (u128::from(crossing.speed_m_s) * u128::from(at.as_nanos()) / 1_000_000) as u64;
         let along_m = (driven_mm % range_mm) as f64 / 1_000.0;
         // Roads begin one range away and lead to the centre; lanes are 3 m wide.
@@ -219,14 +232,15 @@ impl Slot {
             Pace::Every(_) => true,
             Pace::Triggered => self.trigger.check(due, &dynamics)?.low_frequency,
         };
-        if self.pseudonym.replace(pseudonym) != Some(pseudonym) {
-            self.certificate_due = due;
-        }
-        self.count = self.count.wrapping_add(1);
-        let has_certificate = due >= self.certificate_due;
-        if has_certificate {
+        let before = self.pseudonym.replace(pseudonym);
+        // A wave restarts the interval of all. Who follows another into range started long ago.
+        let is_wave = before.is_some_and(|before| before >> 48 != pseudonym >> 48);
+        let is_due = is_wave || due >= self.certificate_due;
+        if is_due {
             self.certificate_due = due + crossing.certificate_every;
         }
+        let has_certificate = is_due || before != Some(pseudonym);
+        self.count = self.count.wrapping_add(1);
         let is_forged = forged.chance(crossing.forged);
         let origin = if is_forged { Origin::Forged } else { Origin::Vehicle };
         let count = self.count;

@@ -99,12 +99,12 @@ fn a_unit_that_is_too_slow_falls_behind_and_says_so() {
     assert!(one(&behind, "late_verdict_ratio") > 0.95);
     assert!(one(&behind, "verification_cpu_percent") > 99.0);
     assert_eq!(one(&behind, "dropped_count"), 0.0);
-    // Dropping late messages keeps the others in time: 2,479 of 3,520 signatures a second. Senders
-    // whose certificate was dropped are unknown until it comes again.
+    // Dropping late messages leaves 2,479 of 3,520 signatures a second. Senders whose certificate was
+    // dropped are unknown until it comes again. Most of the others begin just before their deadline.
     let dropping = run(&given("drop"));
-    let unknown_signers = one(&dropping, "unknown_signer_count") / one(&dropping, "heard_count");
-    let without_verdict = one(&dropping, "late_verdict_ratio") + unknown_signers;
-    assert!((0.30..0.45).contains(&without_verdict), "{without_verdict}");
+    let without_verdict = one(&dropping, "unknown_signer_count") + one(&dropping, "dropped_count");
+    let without_verdict = without_verdict / one(&dropping, "heard_count");
+    assert!((0.28..0.40).contains(&without_verdict), "{without_verdict}");
     // With less to verify, its cores are sometimes idle.
     let rate = one(&dropping, "signature_rate_hz");
     assert!((1_800.0..2_480.0).contains(&rate), "{rate}");
@@ -197,32 +197,6 @@ fn a_run_that_hears_nothing_has_failed() {
     ]);
     let reason = trackbed_measure::metrics::outcome(&records).expect_err("nothing came");
     assert!(reason.contains("no message arrived"), "{reason}");
-}
-
-#[test]
-fn what_makes_no_sense_is_refused_by_its_name() {
-    let refused = [
-        ("workers", Value::Count(65)),
-        ("slow-half", Value::Number(0.5)),
-        ("budget", Value::Share(Ratio::ZERO)),
-        ("warm-up", Value::Time(Duration::from_secs(5))),
-        ("spacing", Value::Count(301)),
-        ("crossings", Value::Count(400)),
-        ("rate", Value::Period(Duration::from_micros(999))),
-        ("rate", Value::Period(Duration::from_secs(101))),
-        ("flood", Value::Period(Duration::from_nanos(1))),
-        ("signatures", Value::Count(1_000_001)),
-        ("pseudonyms", Value::Time(Duration::ZERO)),
-        ("jitter", Value::Time(Duration::from_millis(101))),
-    ];
-    let long =
-        [("duration", Value::Time(Duration::from_secs(3_600))), ("crossings", Value::Count(10))];
-    assert_eq!(plan(&long).err().map(|error| error.parameter), Some("duration"));
-    for (name, value) in refused {
-        let given = [("load", choice("closed")), (name, value)];
-        let error = plan(&given).err().unwrap_or_else(|| panic!("{name} passes"));
-        assert_eq!(error.parameter, name);
-    }
 }
 
 /// A vehicle that stands sends one message a second; the unit has its certificate from the first one on.
