@@ -89,19 +89,11 @@ fn runs_without_clients_or_with_too_many_are_refused() {
 
 #[test]
 fn mistakes_name_the_line_and_the_remedy() {
-    for (wrong, words) in [
-        ("count = 20000", ["12:1", "count of the group download is 20000", "at most 10000"]),
-        ("colour = 1", ["unknown key \"colour\"", "list keys group.download", ""]),
-        ("server = \"nginx\"", ["cannot be combined with groups", "remove it", ""]),
-        ("[environment]\nreconnections = 1", ["cannot be combined with groups", "remove it", ""]),
-        ("on = \"upload\"", ["no group before download", "\"upload\"", "name one of warning"]),
-        ("[group.\"a b\"]", ["cannot be the name of a group", "letters, digits", ""]),
-        ("[group.warning]", ["duplicate key", "", ""]),
-        ("[group]\nx = 1", ["[group.x] is a table", "[group.NAME]", ""]),
-    ] {
-        let text = loaded(wrong);
-        let text =
-            if wrong == "[group]\nx = 1" { text.replace("[group.warning]\n", "") } else { text };
-        expect_words(&text, &[], &words);
+    for row in rows(include_str!("groups.txt")) {
+        let mut text = loaded(&row[0]);
+        if row[0].starts_with("[group]") {
+            text = text.replace("[group.warning]\n", "");
+        }
+        expect_words(&text, &[], &row[1..]);
     }
 }

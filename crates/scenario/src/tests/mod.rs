@@ -35,9 +35,17 @@ fn mistake(text: &str, settings: &[&str]) -> String {
 
 /// Expects an error that contains all of these words.
 #[track_caller]
-fn expect_words(text: &str, settings: &[&str], words: &[&str]) {
+fn expect_words(text: &str, settings: &[&str], words: &[impl AsRef<str>]) {
     let error = mistake(text, settings);
-    words.iter().for_each(|word| assert!(error.contains(word), "no {word:?} in:\n{error}"));
+    for word in words.iter().map(AsRef::as_ref) {
+        assert!(error.contains(word), "no {word:?} in:\n{error}");
+    }
+}
+
+/// The rows of a table; \n stands for the end of a line.
+fn rows(table: &str) -> impl Iterator<Item = Vec<String>> {
+    let row = |row: &str| row.split(" | ").map(|field| field.replace("\\n", "\n")).collect();
+    table.lines().map(row)
 }
 
 /// The factors of every cell, a line each.

@@ -1,6 +1,6 @@
 //! Settings from the command line.
 
-use super::{Source, expect_words, factors, plan, plan_with, planned_with, scenario};
+use super::{Source, expect_words, factors, plan, plan_with, planned_with, rows, scenario};
 use crate::load::load_without_files;
 
 fn vru(settings: &[&str]) -> super::Plan {
@@ -20,27 +20,9 @@ fn a_setting_means_the_same_as_a_line_of_the_file() {
         let set = planned_with(&scenario(""), &[setting]);
         assert_eq!(set.hash, expected.hash, "{setting}");
     }
-    for (setting, line) in [
-        ("link.loss=0.3%", "loss = \"0.3 %\""),
-        ("link.loss=0", "loss = 0"),
-        ("link.queue=100packets", "queue = \"100 packets\""),
-        ("link.queue=100", "queue = 100"),
-        ("link.queue=150kB", "queue = \"150 kB\""),
-        ("link.queue=codel", "queue = { codel = {} }"),
-        ("link.background.stream.rate=2mbit", "background = \"2 Mbit/s\""),
-        ("link.queue.codel.target=2ms", "queue = { codel = { target = \"2 ms\" } }"),
-        ("link.mtu=1400B", "mtu = \"1400 B\""),
-        ("link.up.loss=1%", "up = { loss = \"1 %\" }"),
-        (
-            "link.loss.gilbert-elliott={p=0.001, r=0.2}",
-            "loss = { gilbert-elliott = { p = 0.001, r = 0.2 } }",
-        ),
-        ("link.loss={periodic=100}", "loss = { periodic = 100 }"),
-        ("link.outage=1s:2s,5s:6s", "outage = [[\"1 s\", \"2 s\"], [\"5 s\", \"6 s\"]]"),
-    ] {
-        let expected = plan(&scenario("").replace("[link]", &format!("[link]\n{line}")));
-        let set = planned_with(&scenario(""), &[setting]);
-        assert_eq!(set.hash, expected.hash, "{setting}");
+    for row in rows(include_str!("overriding.txt")) {
+        let expected = plan(&scenario("").replace("[link]", &format!("[link]\n{}", row[1])));
+        assert_eq!(planned_with(&scenario(""), &[&row[0]]).hash, expected.hash, "{row:?}");
     }
 }
 

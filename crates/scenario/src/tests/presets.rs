@@ -2,7 +2,7 @@
 
 use trackbed_protocols::presets;
 
-use super::{expect_words, factors, plan, plan_with, planned_with, scenario};
+use super::{expect_words, factors, plan, plan_with, planned_with, rows, scenario};
 
 /// The scenario over `protocol`, with these settings.
 fn hash(protocol: &str, settings: &[&str]) -> String {
@@ -86,15 +86,7 @@ fn options_of_tcp_have_their_own_bounds() {
 
 #[test]
 fn what_does_not_fit_is_refused_with_what_does() {
-    for (setting, words) in [
-        ("preset.tcp=quic-go-2020", "unknown value \"quic-go-2020\"; write \"ns-3\""),
-        ("preset.quic=quic-go", "unknown value \"quic-go\"; write \"quic-go-2020\""),
-        ("preset.coap=lksctp", "[preset] takes http3, mpquic, mptcp, quic, sctp, tcp"),
-        ("preset.sctp=lksctp", "no protocol of this scenario has a use for it"),
-        ("beta=1", "above 0 % and below 100 %"),
-        ("idle-timeout=0s", "no connection would last: write a time above 0 ms"),
-        ("packet-size=1100B", "packet-size must be 1200 B to 65527 B, not 1100 B"),
-    ] {
-        expect_words(&scenario(""), &[setting], &[words, setting]);
+    for row in rows(include_str!("presets.txt")) {
+        expect_words(&scenario(""), &[&row[0]], &row);
     }
 }
