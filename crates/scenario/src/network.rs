@@ -156,7 +156,7 @@ impl<'a> Builder<'a, '_> {
         let queue_setting = self.setting(link, direction, SELECTOR.name);
         let queue = match queue_setting {
             Some(setting) => Some(self.queue(setting)?),
-            None => None,
+            None => self.at.spec.get(MEDIUM).map(|_| behind_medium()),
         };
         let (mut spec, mut shown) = (LinkSpec::new(), Vec::new());
         let (mut has_rate, mut complete) = (false, true);
@@ -343,6 +343,11 @@ fn arguments(settings: &[Setting], at: Selected<'_>) -> Given {
     let given =
         |setting: &Setting| Some((setting.field.target, at.pick(setting).chosen.value()?.clone()));
     settings.iter().filter_map(given).collect()
+}
+
+/// Linux's txqueuelen: a medium delivers hundreds of packets at once, which must not be lost behind it.
+fn behind_medium() -> Given {
+    vec![(SELECTOR.name, Value::Choice("drop-tail")), ("queue_packets", Value::Count(1_000))]
 }
 
 /// Ethernet's.

@@ -124,7 +124,8 @@ fn direction() -> Vec<Field> {
     }
     let models: Vec<Model> = QUEUES.iter().map(|entry| queue_model(entry)).collect();
     let slot = Slot { shorthands: queue_shorthands(&models), models };
-    let help = "queue of packets that wait for the link";
+    let help =
+        "queue of packets that wait for the link; behind a medium the default is 1000 packets";
     let default = Otherwise::Default("100 packets");
     fields.push(Field::new(SELECTOR.name, Shape::Models(slot), default, help));
     let help = "largest packet of the link, IP header included, from 1280 B to 65535 B";

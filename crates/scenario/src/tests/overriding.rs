@@ -1,6 +1,9 @@
 //! Settings from the command line.
 
-use super::{Source, expect_words, factors, plan, plan_with, planned_with, rows, scenario};
+use super::{
+    Source, expect_words, factors, plan, plan_with, planned_with, rows, scenario,
+    scenario_with_link,
+};
 use crate::load::load_without_files;
 
 fn vru(settings: &[&str]) -> super::Plan {
@@ -117,6 +120,18 @@ fn a_direction_may_be_set_beside_the_key_for_both() {
     assert!(notes(&[up]).contains(&of_one));
     let of_both = "link.rate of the scenario has no effect";
     assert!(notes(&[up, down]).iter().any(|note| note.contains(of_both)));
+}
+
+#[test]
+fn behind_a_medium_a_link_has_the_queue_of_linux() {
+    let hash = |more: &str| plan(&scenario_with_link(&format!("rate = \"1 Gbit/s\"\n{more}"))).hash;
+    let medium = "[access]\nrate = \"1 Gbit/s\"\n";
+    let queue = "queue = \"1000 packets\"\n";
+    assert_eq!(
+        hash(&format!("{medium}[medium.cell]")),
+        hash(&format!("{queue}{medium}{queue}[medium.cell]"))
+    );
+    assert_ne!(hash(medium), hash(&format!("{queue}{medium}{queue}")));
 }
 
 /// CoAP without DTLS has neither a TLS version nor a handshake to choose.
