@@ -73,6 +73,7 @@ impl Column<'_> {
             Some(Kind::Frequency) => ("frequency", "1/s"),
             Some(Kind::Share) => ("share", ""),
             Some(Kind::Number) => ("number", word),
+            Some(Kind::Decibels { .. }) => ("number", "dB"),
             Some(Kind::Count { .. }) => ("count", word),
             _ => ("text", ""),
         };
@@ -173,6 +174,7 @@ fn unit(kind: Kind) -> &'static str {
         Kind::Time => "_ms",
         Kind::Size => "_bytes",
         Kind::Frequency => "_hz",
+        Kind::Decibels { .. } => "_db",
         Kind::Share | Kind::Count { .. } | Kind::Number => "",
         Kind::Choice(_) | Kind::Flag | Kind::Counts | Kind::Timetable => "",
         Kind::File | Kind::Folder | Kind::Text | Kind::Described(_) => "",
@@ -187,7 +189,7 @@ fn factor(value: &Value) -> Factor {
         Value::Share(share) => Factor::Number(share.as_f64()),
         Value::Size(size) => Factor::Number(size.as_bytes() as f64),
         Value::Count(count) => Factor::Number(*count as f64),
-        Value::Number(number) => Factor::Number(*number),
+        Value::Number(number) | Value::Decibels(number) => Factor::Number(*number),
         Value::Period(period) => Factor::Number(1.0 / period.as_secs_f64()),
         Value::Choice(_) | Value::Flag(_) | Value::Counts(_) | Value::Timetable(_) => {
             Factor::Text(value.to_string())

@@ -169,6 +169,9 @@ fn value(kind: Kind) -> Value {
     match kind {
         Kind::Count { min } => json!({ "type": "integer", "minimum": min }),
         Kind::Number => json!({ "type": "number", "exclusiveMinimum": 0 }),
+        Kind::Decibels { min } => {
+            json!({ "type": ["string", "number"], "minimum": min, "examples": ["3 dB"] })
+        }
         Kind::Flag => json!({ "type": "boolean" }),
         // TOML has words for both.
         Kind::Choice(words) if words.contains(&"true") => {
@@ -201,6 +204,7 @@ fn name_of(kind: Kind, key: &str) -> &str {
         Kind::Size => "size",
         Kind::Count { .. } => "count",
         Kind::Number => "number",
+        Kind::Decibels { .. } => "decibels",
         Kind::Frequency => "frequency",
         Kind::Choice(_) | Kind::Described(_) => key,
         Kind::Flag => "flag",

@@ -25,29 +25,29 @@ pub(crate) fn range(from: &Value, to: &Value, division: &Division) -> Result<Vec
     if low > high {
         return Err(format!("from ({from}) is larger than to ({to}); swap the two"));
     }
-    let numbers: Vec<u64> = match division {
+    let numbers: Vec<i128> = match division {
         Division::Points(points) => {
             if !(2..=CELLS_MAX).contains(points) {
                 return Err(format!("{points} points; write between 2 and {CELLS_MAX}"));
             }
-            let (width, gaps) = (u128::from(high - low), u128::from(points - 1));
-            (0..*points).map(|i| low + round_div(width * u128::from(i), gaps)).collect()
+            let (width, gaps) = (high - low, i128::from(points - 1));
+            (0..=gaps).map(|i| low + (width * i + gaps / 2) / gaps).collect()
         }
         Division::Step(step) => {
             if std::mem::discriminant(from) != std::mem::discriminant(step) {
                 return Err("from and step are of different kinds".to_owned());
             }
-            let step = unit(step)?;
-            if step == 0 {
-                return Err("a step of zero never reaches the end; write a larger one".to_owned());
+            let by = unit(step)?;
+            if by <= 0 {
+                return Err(format!("a step of {step} never reaches the end; write a larger one"));
             }
-            if (high - low) / step >= CELLS_MAX {
+            if (high - low) / by >= CELLS_MAX.into() {
                 return Err(format!(
                     "{} values; write a larger step: a sweep has at most {CELLS_MAX} values",
-                    ((high - low) / step).saturating_add(1)
+                    (high - low) / by + 1
                 ));
             }
-            (low..=high).step_by(usize::try_from(step).unwrap_or(usize::MAX)).collect()
+            (low..=high).step_by(usize::try_from(by).unwrap_or(usize::MAX)).collect()
         }
     };
     if numbers.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -83,35 +83,36 @@ pub(crate) fn combinations(lengths: &[usize]) -> Option<Vec<Vec<usize>>> {
 pub const CELLS_MAX: u64 = 10_000;
 
 /// The value as a whole number of its smallest unit, where it is a quantity.
-fn number(value: &Value) -> Option<u64> {
+fn number(value: &Value) -> Option<i128> {
     match value {
-        Value::Rate(rate) => Some(rate.as_bps()),
-        Value::Time(span) => u64::try_from(span.as_nanos()).ok(),
-        Value::Share(share) => Some((share.as_f64() * SHARE_STEPS as f64).round() as u64),
-        Value::Size(size) => Some(size.as_bytes()),
-        Value::Count(count) => Some(*count),
+        Value::Rate(rate) => Some(rate.as_bps().into()),
+        Value::Time(span) => i128::try_from(span.as_nanos()).ok(),
+        Value::Share(share) => Some((share.as_f64() * PARTS as f64).round() as i128),
+        Value::Decibels(decibels) => Some((decibels * PARTS as f64).round() as i64 as i128),
+        Value::Size(size) => Some(size.as_bytes().into()),
+        Value::Count(count) => Some((*count).into()),
         _ => None,
     }
 }
 
 /// The inverse of [`number`], of the same kind as `model`.
-fn like(model: &Value, number: u64) -> Option<Value> {
+fn like(model: &Value, number: i128) -> Option<Value> {
+    if let Value::Decibels(_) = model {
+        return Some(Value::Decibels(number as f64 / PARTS as f64));
+    }
+    let number = u64::try_from(number).ok()?;
     match model {
         Value::Rate(_) => Some(Value::Rate(Bitrate::from_bps(number))),
         Value::Time(_) => Some(Value::Time(Duration::from_nanos(number))),
-        Value::Share(_) => Some(Value::Share(Ratio::from_parts(number, SHARE_STEPS))),
+        Value::Share(_) => Some(Value::Share(Ratio::from_parts(number, PARTS))),
         Value::Size(_) => Some(Value::Size(ByteSize::from_bytes(number))),
         Value::Count(_) => Some(Value::Count(number)),
         _ => None,
     }
 }
 
-fn round_div(value: u128, divisor: u128) -> u64 {
-    u64::try_from((value + divisor / 2) / divisor).unwrap_or(u64::MAX)
-}
-
-/// A share counts in steps of 10^-9.
-const SHARE_STEPS: u64 = 1_000_000_000;
+/// Shares and decibels count in steps of 10^-9.
+const PARTS: u64 = 1_000_000_000;
 
 #[cfg(test)]
 mod tests {
@@ -134,6 +135,9 @@ mod tests {
         assert_eq!(texts(Kind::Time, "1 ms", "10 ms", &by).unwrap(), ["1 ms", "5 ms", "9 ms"]);
         let shares = texts(Kind::Share, "0 %", "1 %", &Division::Points(3)).unwrap();
         assert_eq!(shares, ["0 %", "0.5 %", "1 %"]);
+        let decibels =
+            texts(Kind::Decibels { min: -9 }, "-3", "0.3 dB", &Division::Points(4)).unwrap();
+        assert_eq!(decibels, ["-3 dB", "-1.9 dB", "-0.8 dB", "0.3 dB"]);
         let rates = texts(Kind::Rate, "10 Mbit/s", "30 Mbit/s", &Division::Points(2)).unwrap();
         assert_eq!(rates, ["10 Mbit/s", "30 Mbit/s"]);
     }

@@ -25,6 +25,11 @@ pub enum Kind {
     },
     /// A positive number, `1.5`.
     Number,
+    /// `-5 dB` or `-5`
+    Decibels {
+        /// The smallest valid value.
+        min: i32,
+    },
     /// `10 /s` or `10 Hz`: events per second.
     Frequency,
     /// One of these words.
@@ -58,6 +63,7 @@ impl Kind {
             Kind::Size => text.parse().map(Value::Size),
             Kind::Count { min } => parse_count(text, min).map(Value::Count),
             Kind::Number => parse_number(text).map(Value::Number),
+            Kind::Decibels { min } => parse_decibels(text, min).map(Value::Decibels),
             Kind::Frequency => parse_frequency(text).map(Value::Period),
             Kind::Choice(words) => parse_choice(text, words).map(Value::Choice),
             Kind::Described(words) => match text.trim() {
@@ -103,6 +109,7 @@ impl Kind {
             Value::Size(_) => self == Kind::Size,
             Value::Count(count) => matches!(self, Kind::Count { min } if *count >= min),
             Value::Number(number) => self == Kind::Number && is_positive(*number),
+            Value::Decibels(db) => matches!(self, Kind::Decibels { min } if is_at_least(*db, min)),
             Value::Period(_) => self == Kind::Frequency,
             Value::Choice(word) => {
                 matches!(self, Kind::Choice(words) | Kind::Described(words) if words.contains(word))
@@ -130,6 +137,7 @@ impl Kind {
             Kind::Size => "\"355 B\"".to_owned(),
             Kind::Count { min } => min.max(10).to_string(),
             Kind::Number => "1.5".to_owned(),
+            Kind::Decibels { .. } => "\"3 dB\"".to_owned(),
             Kind::Frequency => "\"10 /s\"".to_owned(),
             Kind::Choice(words) | Kind::Described(words) => {
                 let quoted = |word: &&str| match *word {
@@ -175,6 +183,7 @@ impl fmt::Display for Kind {
             Kind::Size => write!(f, "a size such as {example}"),
             Kind::Count { .. } => write!(f, "a whole number such as {example}"),
             Kind::Number => write!(f, "a positive number such as {example}"),
+            Kind::Decibels { min } => write!(f, "at least {min} dB, such as {example}"),
             Kind::Frequency => write!(f, "a frequency such as {example}"),
             Kind::Choice(words) => write!(f, "one of {}", words.join(", ")),
             Kind::Described(words) => {
@@ -210,6 +219,19 @@ fn parse_number(text: &str) -> Result<f64, QuantityError> {
 
 fn is_positive(number: f64) -> bool {
     number.is_finite() && number > 0.0
+}
+
+fn parse_decibels(text: &str, min: i32) -> Result<f64, QuantityError> {
+    let number = text.trim().strip_suffix("dB").unwrap_or(text).trim().parse().ok();
+    let number = number.filter(|number| is_at_least(*number, min));
+    number.ok_or_else(|| {
+        let kind = Kind::Decibels { min };
+        QuantityError(format!("\"{text}\" is not a valid number of decibels; write {kind}"))
+    })
+}
+
+fn is_at_least(number: f64, min: i32) -> bool {
+    number.is_finite() && number >= min.into()
 }
 
 /// `10 /s`, `10/s`, `10 Hz`, `1 /min`, `4 /h`; the period is rounded to the nanosecond.
@@ -262,6 +284,7 @@ mod tests {
         (Kind::Size, "355 B", None),
         (Kind::Count { min: 1 }, "10", Some(Value::Count(0))),
         (Kind::Number, "1.5", Some(Value::Number(-1.0))),
+        (Kind::Decibels { min: -7 }, "-6.5 dB", Some(Value::Decibels(-7.5))),
         (Kind::Frequency, "10 /s", None),
         (Kind::Choice(&["one", "each"]), "each", Some(Value::Choice("none"))),
         (Kind::Flag, "true", None),
@@ -298,6 +321,11 @@ mod tests {
             (Kind::Count { min: 1 }, "0", "0 is too small; write at least 1"),
             (Kind::Number, "-1", "\"-1\" is not a positive number; write one such as 1.5"),
             (Kind::Number, "inf", "\"inf\" is not a positive number; write one such as 1.5"),
+            (
+                Kind::Decibels { min: 0 },
+                "-1 dB",
+                "\"-1 dB\" is not a valid number of decibels; write at least 0 dB, such as \"3 dB\"",
+            ),
             (
                 Kind::Choice(&["one", "each"]),
                 "two",

@@ -22,6 +22,8 @@ pub enum Value {
     Count(u64),
     /// A value of [`Kind::Number`](super::Kind::Number): positive and finite.
     Number(f64),
+    /// A value of [`Kind::Decibels`](super::Kind::Decibels).
+    Decibels(f64),
     /// A value of [`Kind::Frequency`](super::Kind::Frequency): the time from one event to the next.
     Period(Duration),
     /// A value of [`Kind::Choice`](super::Kind::Choice).
@@ -54,6 +56,7 @@ impl fmt::Display for Value {
             Value::Size(size) => size.fmt(f),
             Value::Count(count) => count.fmt(f),
             Value::Number(number) => number.fmt(f),
+            Value::Decibels(decibels) => write!(f, "{decibels} dB"),
             Value::Period(period) => write!(f, "{} /s", 1.0 / period.as_secs_f64()),
             Value::Choice(word) => f.write_str(word),
             Value::Flag(flag) => flag.fmt(f),
@@ -94,7 +97,7 @@ macro_rules! from_value {
 }
 
 from_value!(
-    Rate => Bitrate, Share => Ratio, Size => ByteSize, Count => u64, Number => f64,
+    Rate => Bitrate, Share => Ratio, Size => ByteSize, Count => u64, Number | Decibels => f64,
     Choice => &'static str, Flag => bool, Counts => Vec<u64>,
     Timetable => Vec<(Duration, Duration)>, Contents => Arc<str>, Text => String,
     File | Folder => PathBuf, Time | Period => Duration,

@@ -40,6 +40,9 @@ fn commas_and_lists_sweep() {
     let plan = plan_with(&scenario(""), &[range, "workload.count=5,10"]).unwrap();
     assert_eq!(plan.cells.len(), 6);
     assert_eq!(factors(&plan)[5], "protocol=quic loss=0.02 count=10");
+    let fading = "medium.cell.fading={ from = 0, to = 6, step = \"3 dB\" }";
+    let rows = factors(&planned_with(&scenario(""), &[fading, "medium.cell.snr=-5,0 dB"]));
+    assert_eq!((rows.len(), &*rows[5]), (6, "protocol=quic fading_db=6 snr_db=0"));
 }
 
 #[test]

@@ -25,11 +25,11 @@ pub(crate) static ENTRY: MediumEntry = MediumEntry {
             "bandwidth, slots and their directions, and the defaults of the delays below";
         "scheduler": Choice(&["proportional-fair", "round-robin"]) = "proportional-fair" =>
             "who sends first among stations of equal priority";
-        "snr": Number = "20" => "mean signal-to-noise ratio in dB, at most 100";
-        "snr_spread": Number, optional =>
-            "the stations' means are spread evenly over plus and minus this many dB; default: 0";
-        "fading": Number, optional =>
-            "standard deviation in dB with which the signal changes in time; default: it does not";
+        "snr": Decibels { min: -100 } = "20 dB" => "mean signal-to-noise ratio, at most 100 dB";
+        "snr_spread": Decibels { min: 0 } = "0 dB" =>
+            "the stations' means are spread evenly over plus and minus this many dB";
+        "fading": Decibels { min: 0 } = "0 dB" =>
+            "standard deviation with which the signal changes in time";
         "coherence": Time = "50 ms" =>
             "time in which the correlation of the fading falls to a third; at 2 GHz about 50 ms for \
              a pedestrian, 3 ms for a car in town";
@@ -81,8 +81,8 @@ fn read(arguments: &Arguments) -> Result<Arc<dyn MediumModel>, SpecError> {
         grid: Grid::new(carrier, delays),
         is_fair: arguments.need::<&str>("scheduler") == "proportional-fair",
         snr: arguments.need("snr"),
-        snr_spread: arguments.get("snr_spread").unwrap_or(0.0),
-        fading: arguments.get("fading").unwrap_or(0.0),
+        snr_spread: arguments.need("snr_spread"),
+        fading: arguments.need("fading"),
         coherence: arguments.need("coherence"),
         bler: arguments.get("bler"),
         // RLC AM sends a block again at most 4 times (maxRetxThreshold, TS 36.331 9.2.1.1).

@@ -21,10 +21,10 @@ pub(crate) static ENTRY: MediumEntry = MediumEntry {
     parameters: parameters! {
         "standard": Choice(&["802.11a", "802.11n", "802.11ac"]) = "802.11n" =>
             "20 MHz and up to 54 Mbit/s, 20 MHz and up to 65 Mbit/s, or 80 MHz and up to 390 Mbit/s";
-        "snr": Number = "40" =>
-            "the stations' mean signal-to-noise ratio in dB, which selects their rates";
-        "snr_spread": Number, optional =>
-            "the stations' ratios lie evenly within this many dB around the mean; default: 0";
+        "snr": Decibels { min: 0 } = "40 dB" =>
+            "the stations' mean signal-to-noise ratio, which selects their rates";
+        "snr_spread": Decibels { min: 0 } = "0 dB" =>
+            "the stations' ratios lie evenly within this many dB around the mean";
         "frame_error": Share = "0 %" => "the probability that a frame is lost without a collision";
         "aggregation": Count { min: 1 } = "64" =>
             "the maximum number of packets in one transmission; 802.11a always sends one";
@@ -45,7 +45,7 @@ fn read(arguments: &Arguments) -> Result<Arc<dyn MediumModel>, SpecError> {
         _ => VHT80,
     };
     let (snr, least): (f64, f64) = (arguments.need("snr"), timing.snr[0].into());
-    let snr_spread = arguments.get("snr_spread").unwrap_or(0.0);
+    let snr_spread: f64 = arguments.need("snr_spread");
     if snr - snr_spread < least {
         let why = format!("snr: a station needs {least} dB; raise snr or lower snr_spread");
         return Err(SpecError::new(why));
