@@ -16,7 +16,7 @@ use crate::endpoint;
 use crate::ends::Resolved;
 use crate::factors::{Column, Names, columns};
 use crate::family::{self, Fate};
-use crate::field::{Field, Shape, path};
+use crate::field::{Field, SECOND, Shape, path};
 use crate::files::Files;
 use crate::groups::{self, GROUP};
 use crate::network::{self, Models};
@@ -55,6 +55,16 @@ pub(crate) fn cells(parts: &[Spec], problems: &mut Problems) -> Cells {
         let views = part.views();
         let names = Names::of(if part.groups.is_empty() { parts } else { &views });
         add_cells(&views, &names, (&mut all, &mut uses), problems);
+    }
+    let uses_two = |cell: &Cell| {
+        let protocol = cell.endpoint.protocol;
+        protocol.capabilities().multipath || protocol.name() == foreign::PROTOCOL.name()
+    };
+    if parts.iter().any(|part| part.below(SECOND).next().is_some())
+        && !all.cells.iter().any(uses_two)
+    {
+        let why = "no protocol here uses two paths, as mptcp and mpquic do";
+        all.notes.push(format!("[{SECOND}] has no effect: {why}"));
     }
     // Otherwise not all parts have been counted.
     if problems.is_empty() {

@@ -126,6 +126,18 @@ fn a_direction_may_be_set_beside_the_key_for_both() {
 }
 
 #[test]
+fn a_second_link_that_no_protocol_uses_has_no_effect() {
+    let text = scenario("").replace("[workload]", "[second-link]\nrate = \"1 Mbit/s\"\n[workload]");
+    let note =
+        "[second-link] has no effect: no protocol here uses two paths, as mptcp and mpquic do";
+    for (protocol, expected) in
+        [("tcp", &[note.to_owned()][..]), ("tcp,mptcp", &[]), ("mpquic", &[])]
+    {
+        assert_eq!(planned_with(&text, &[&format!("protocol={protocol}")]).notes, expected);
+    }
+}
+
+#[test]
 fn behind_a_medium_a_link_has_the_queue_of_linux() {
     let hash = |more: &str| plan(&scenario_with_link(&format!("rate = \"1 Gbit/s\"\n{more}"))).hash;
     let medium = "[access]\nrate = \"1 Gbit/s\"\n";
