@@ -165,6 +165,12 @@ impl Reader<'_> {
         };
         let message = format!("unknown key \"{}\"", entry.key);
         let help = match guess.as_deref() {
+            Some("link") if section.prefix.starts_with("group.") => {
+                format!(
+                    "groups share [link]; a link of this one's own is [{}access]",
+                    section.prefix
+                )
+            }
             Some(top) if top == kebab(&entry.key) => {
                 format!("it belongs to no table: in a file, write it above all of them; {list}")
             }

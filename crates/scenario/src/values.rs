@@ -108,7 +108,12 @@ impl Reader<'_> {
             let known: Vec<&str> = slot.models.iter().map(|m| m.name.as_str()).collect();
             let guess = suggest::question(suggest::nearest(&name, &known));
             let message = format!("unknown model \"{}\" for {path}", entry.key);
-            let help = format!("{guess}the models are {}", known.join(", "));
+            let help = match path.rsplit_once('.') {
+                Some((link, key)) if ["up", "down"].contains(&&*name) && is_link(link) => {
+                    format!("for one direction, write {key} below a line [{link}.{name}]")
+                }
+                _ => format!("{guess}the models are {}", known.join(", ")),
+            };
             return self.problems.refuse(&entry.key_place, message, help);
         };
         let title = format!("the model {name}");
@@ -254,6 +259,11 @@ fn inline(node: &Node) -> String {
 pub(crate) fn is_range(table: &Table, shape: &Shape) -> bool {
     matches!(shape, Shape::Swept(_) | Shape::Models(_))
         && table.entries.iter().any(|entry| RANGE_KEYS.contains(&entry.key.as_str()))
+}
+
+/// Whether a table has the tables of both directions.
+fn is_link(path: &str) -> bool {
+    path.ends_with("link") || path.ends_with("access")
 }
 
 /// A table of the plain model's parameters, without its name.
