@@ -180,16 +180,9 @@ mod tests {
 
     /// Runs of a small transfer over a very lossy link, with this setting.
     fn runs(setting: &str) -> Vec<Captured> {
-        let settings = [
-            "protocol=tcp",
-            "congestion=cubic",
-            "sack=false",
-            "workload.size=30kB",
-            "link.rate=10Mbit/s",
-            "link.delay=20ms",
-            "link.loss=5%",
-            setting,
-        ];
+        let settings = "protocol=tcp congestion=cubic sack=false workload.size=30kB link.rate=10Mbit/s link.delay=20ms \
+                        link.loss=5%";
+        let settings: Vec<&str> = settings.split(' ').chain([setting]).collect();
         let plan = built_in("bulk", &settings);
         let folder = tempfile::tempdir().unwrap();
         let run = |run| virtually(&plan, (0, run), (folder.path(), "test"), None).unwrap();

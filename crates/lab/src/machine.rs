@@ -18,7 +18,7 @@ pub(crate) fn environment(offloads: &str) -> BTreeMap<String, String> {
         ("cores".to_owned(), thread::available_parallelism().map_or(0, usize::from).to_string()),
         ("offloads".to_owned(), offloads.to_owned()),
     ]);
-    for name in SYSCTLS {
+    for name in SYSCTLS.split(' ') {
         let path = format!("/proc/sys/{}", name.replace('.', "/"));
         if let Ok(value) = fs::read_to_string(path) {
             let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -46,20 +46,8 @@ fn text(text: &std::ffi::CStr) -> String {
 }
 
 /// The settings that determine the behaviour of the kernel's TCP.
-const SYSCTLS: &[&str] = &[
-    "net.core.rmem_max",
-    "net.core.wmem_max",
-    "net.ipv4.tcp_allowed_congestion_control",
-    "net.ipv4.tcp_congestion_control",
-    "net.ipv4.tcp_early_retrans",
-    "net.ipv4.tcp_ecn",
-    "net.ipv4.tcp_min_rtt_wlen",
-    "net.ipv4.tcp_notsent_lowat",
-    "net.ipv4.tcp_recovery",
-    "net.ipv4.tcp_rmem",
-    "net.ipv4.tcp_sack",
-    "net.ipv4.tcp_slow_start_after_idle",
-    "net.ipv4.tcp_timestamps",
-    "net.ipv4.tcp_window_scaling",
-    "net.ipv4.tcp_wmem",
-];
+const SYSCTLS: &str = "net.core.rmem_max net.core.wmem_max net.ipv4.tcp_allowed_congestion_control \
+                       net.ipv4.tcp_congestion_control net.ipv4.tcp_early_retrans net.ipv4.tcp_ecn \
+                       net.ipv4.tcp_min_rtt_wlen net.ipv4.tcp_notsent_lowat net.ipv4.tcp_recovery \
+                       net.ipv4.tcp_rmem net.ipv4.tcp_sack net.ipv4.tcp_slow_start_after_idle \
+                       net.ipv4.tcp_timestamps net.ipv4.tcp_window_scaling net.ipv4.tcp_wmem";

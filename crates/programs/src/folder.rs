@@ -280,17 +280,9 @@ mod tests {
         };
         assert!(does("cat key.pem site/a/b && : > scratch/file && : > server.stderr"));
         assert!(does(&format!("echo secret >> {KEYS}")));
-        for line in [
-            ": > new",
-            "ln -s /etc/passwd client.stdout",
-            "mv server.stderr scratch",
-            "mv scratch other",
-            "rm key.pem",
-            ": > key.pem",
-            ": > lock",
-            ": > site/new",
-            "chmod 777 .",
-        ] {
+        let forbidden = ": > new;ln -s /etc/passwd client.stdout;mv server.stderr scratch;mv scratch other;rm key.pem;\
+                         : > key.pem;: > lock;: > site/new;chmod 777 .";
+        for line in forbidden.split(';') {
             assert!(!does(line), "{line}");
         }
     }

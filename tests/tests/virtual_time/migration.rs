@@ -5,15 +5,8 @@ use trackbed_measure::results::Document;
 use trackbed_tests::{cell, document};
 
 /// A link that hardly takes time for the bytes themselves, and an RTT of 100 ms.
-const CLEAN: [&str; 7] = [
-    "link.loss=0",
-    "link.rate=1 Gbit/s",
-    "link.delay=50ms",
-    "link.queue=10000 packets",
-    "workload.size=400kB",
-    "runs=1",
-    "protocol=tcp,tcp+tls,http1,http2,quic,http3",
-];
+const CLEAN: &str = "link.loss=0; link.rate=1 Gbit/s; link.delay=50ms; link.queue=10000 packets; \
+                     workload.size=400kB; runs=1; protocol=tcp,tcp+tls,http1,http2,quic,http3";
 
 const RTT_MS: f64 = 100.0;
 
@@ -21,7 +14,8 @@ const RTT_MS: f64 = 100.0;
 const SERIALISATION_MS: f64 = 5.0;
 
 fn run(settings: &[&str]) -> Document {
-    document("migration", &[&CLEAN[..], settings].concat())
+    let settings: Vec<&str> = CLEAN.split("; ").chain(settings.iter().copied()).collect();
+    document("migration", &settings)
 }
 
 fn measured(document: &Document, protocol: &str, handshake: &str, metric: &str) -> (f64, f64) {
@@ -91,18 +85,9 @@ fn a_move_costs_tcp_a_reconnection() {
 /// its handshake and of the request.
 #[test]
 fn the_queue_of_the_old_access_point_delays_nothing_at_the_new_one() {
-    let full = [
-        "workload.moves=0",
-        "workload.reconnections=1",
-        "protocol=tcp,quic",
-        "handshake=new",
-        "congestion=reno",
-        "hystart=false",
-        "link.rate=20 Mbit/s",
-        "link.queue=1600 packets",
-        "workload.size=20MB",
-    ];
-    let reconnect = |kind: &str| run(&[&full[..], &[kind]].concat());
+    let full = "workload.moves=0; workload.reconnections=1; protocol=tcp,quic; handshake=new; congestion=reno; \
+                hystart=false; link.rate=20 Mbit/s; link.queue=1600 packets; workload.size=20MB";
+    let reconnect = |kind: &str| run(&full.split("; ").chain([kind]).collect::<Vec<_>>());
     let interruption = |document: &Document, protocol: &str| {
         let cell = cell(document, &[("protocol", protocol)]);
         assert_eq!(cell.failed, 0);
@@ -169,17 +154,9 @@ fn a_phone_that_is_not_told_waits_for_its_timeouts() {
 fn nothing_is_lost_whatever_happens() {
     for direction in ["download", "upload"] {
         let direction = format!("workload.direction={direction}");
-        let settings = [
-            "link.loss=2%",
-            "link.queue=50 packets",
-            "protocol=tcp,tcp+tls,http1,http2,quic,http3",
-            "workload.size=300kB",
-            "workload.moves=3",
-            "workload.reconnections=4",
-            "workload.phones=2",
-            "runs=5",
-            &direction,
-        ];
+        let settings = "link.loss=2%; link.queue=50 packets; protocol=tcp,tcp+tls,http1,http2,quic,http3; runs=5; \
+                        workload.size=300kB; workload.moves=3; workload.reconnections=4; workload.phones=2";
+        let settings: Vec<&str> = settings.split("; ").chain([direction.as_str()]).collect();
         let document = document("migration", &settings);
         for cell in &document.cells {
             assert_eq!(cell.failed, 0, "{:?}", cell.factors);

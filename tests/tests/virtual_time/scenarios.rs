@@ -103,18 +103,9 @@ fn a_paper_s_claims_are_compared_with_measured_runs() {
 /// a queue of 25 packets gives about 9.56 Mbit/s.
 #[test]
 fn quic_goodput_is_that_of_the_interoperability_tests() {
-    let document = document(
-        "bulk",
-        &[
-            "runs=1",
-            "protocol=quic",
-            "congestion=cubic,reno",
-            "link.rate=10mbit",
-            "link.delay=15ms",
-            "link.loss=0",
-            "link.queue=25packets",
-        ],
-    );
+    let settings = "runs=1 protocol=quic congestion=cubic,reno link.rate=10mbit link.delay=15ms link.loss=0 \
+                    link.queue=25packets";
+    let document = document("bulk", &settings.split(' ').collect::<Vec<_>>());
     for cell in &document.cells {
         let mbps = cell.metrics["throughput_mbps"].mean;
         assert!((mbps / 9.56 - 1.0).abs() < 0.03, "{:?}: {mbps} Mbit/s", cell.factors);

@@ -133,15 +133,7 @@ impl Target {
         let of_c = maps.map(|map| format!("-ffile-prefix-map={map}")).join(" ");
         let variable = self.0.replace('-', "_");
         let mut build = if self.uses_zig() { Command::new("cargo-zigbuild") } else { cargo() };
-        build.args([
-            "rustc",
-            "--release",
-            "--locked",
-            "--package",
-            "trackbed",
-            "--bin",
-            "trackbed",
-        ]);
+        build.args("rustc --release --locked --package trackbed --bin trackbed".split(' '));
         build.args(["--target", &self.0, "--features", RELEASE_FEATURES]).current_dir(root);
         // Cargo ignores a profile's `strip` for a package that has a profile of its own.
         build.args(["--", "-Cstrip=symbols"]);

@@ -12,8 +12,6 @@
 //! Marks follow the language: `needs=nginx`, `real-time`, `illustration=REASON`, and of any other language
 //! `file=NAME`, or `from=PATH` where lines of the repository are quoted.
 
-use std::ops::Range;
-
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag};
 
 /// The blocks of a page for the executor, in the page's order.
@@ -35,8 +33,6 @@ pub struct Session {
     pub real_time: bool,
     /// Cannot run here at all: two machines, a cluster, a train.
     pub illustration: bool,
-    /// The indentation of the block.
-    pub indent: usize,
     pub commands: Vec<Command>,
 }
 
@@ -50,8 +46,6 @@ pub struct Command {
     /// The expected exit status.
     pub status: i32,
     pub shown: Vec<String>,
-    /// The lines of the page that `shown` is, from 0.
-    pub shown_lines: Range<usize>,
 }
 
 /// A block that becomes a file of the page's folder.
@@ -99,7 +93,7 @@ fn block(
     let lines: Vec<&str> =
         text.lines().skip(1).take(inner).map(|line| without_indent(line, indent)).collect();
     if language == "console" {
-        let mut session = Session { line: fence + 1, indent, ..Session::default() };
+        let mut session = Session { line: fence + 1, ..Session::default() };
         for mark in marks {
             match mark.split_once('=') {
                 Some(("needs", need)) => session.needs.push(need.to_owned()),
@@ -156,16 +150,13 @@ fn commands(lines: &[&str], first: usize) -> Result<Vec<Command>, (usize, String
                 text.push_str(next);
             }
             let status = status(&text).map_err(|why| (first + at, why))?;
-            let shown_lines = first + number + 1..first + number + 1;
-            let shown = Vec::new();
-            found.push(Command { line: first + at + 1, text, status, shown, shown_lines });
+            found.push(Command { line: first + at + 1, text, status, shown: Vec::new() });
         } else {
             let Some(command) = found.last_mut() else {
                 let why = "a console block must begin with a command: \"$ \" and the command line";
                 return Err((first + number, why.to_owned()));
             };
             command.shown.push(line.trim_end().to_owned());
-            command.shown_lines.end = first + number + 1;
         }
         number += 1;
     }

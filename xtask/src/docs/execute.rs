@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use super::bless;
 use super::block::{self, Block, Command, Session};
 use super::compare::{Difference, Exactness, compare};
 use super::needs;
@@ -15,13 +14,11 @@ use crate::files::{fresh, read, told, write};
 use crate::ledger::Ledger;
 use crate::python;
 
-/// Executes the commands of all pages whose path contains `part`; with `blesses`, writes changed
-/// output into the pages.
+/// Executes the commands of all pages whose path contains `part`.
 pub fn execute(
     pages: &[PathBuf],
     part: &str,
     trackbed: &Path,
-    blesses: bool,
     ledger: &mut Ledger,
 ) -> Result<(), String> {
     if !trackbed.is_file() {
@@ -34,7 +31,7 @@ pub fn execute(
     for page in pages.iter().filter(|page| page.to_string_lossy().contains(part)) {
         #[expect(clippy::disallowed_methods, reason = "reports how long a page took")]
         let started = Instant::now();
-        let commands = execute_page(page, trackbed, &mut needs, blesses, ledger)?;
+        let commands = execute_page(page, trackbed, &mut needs, ledger)?;
         ledger.commands += commands as u64;
         if commands > 0 {
             let seconds = started.elapsed().as_secs_f64();
@@ -49,7 +46,6 @@ fn execute_page(
     page: &Path,
     trackbed: &Path,
     needs: &mut BTreeMap<String, bool>,
-    blesses: bool,
     ledger: &mut Ledger,
 ) -> Result<usize, String> {
     let text = read(page)?;
@@ -59,7 +55,6 @@ fn execute_page(
         return Ok(0);
     }
     let mut stage = Stage::new(page, trackbed)?;
-    let mut corrections = Vec::new();
     for block in &blocks {
         match block {
             Block::Quote(_) => {}
@@ -68,20 +63,13 @@ fn execute_page(
             Block::Session(session) => {
                 match session.needs.iter().find(|need| !needs::is_met(need, trackbed, needs)) {
                     Some(need) => needs::skip(&at(session.line), need, ledger)?,
-                    None => stage.session(session, page, blesses, &mut corrections)?,
+                    None => stage.session(session, page)?,
                 }
             }
         }
     }
-    if !corrections.is_empty() {
-        write(page, bless::replace(&text, &corrections))?;
-        eprintln!("    {}: {} outputs updated", page.display(), corrections.len());
-    }
     Ok(stage.executed)
 }
-
-/// New output for lines of a page.
-type Correction = (std::ops::Range<usize>, Vec<String>);
 
 /// Where the commands of one page are executed.
 struct Stage {
@@ -112,13 +100,7 @@ impl Stage {
         Ok(Stage { folder, path, environment, executed: 0, groups: Vec::new() })
     }
 
-    fn session(
-        &mut self,
-        session: &Session,
-        page: &Path,
-        blesses: bool,
-        corrections: &mut Vec<Correction>,
-    ) -> Result<(), String> {
+    fn session(&mut self, session: &Session, page: &Path) -> Result<(), String> {
         let exactness = if session.real_time { Exactness::Words } else { Exactness::Letters };
         for command in &session.commands {
             let at = |line: usize| format!("{}:{line}", page.display());
@@ -130,19 +112,8 @@ impl Stage {
                 let said = last.map(|line| format!("\n    | {line}")).collect::<String>();
                 return Err(failed(format!("exit status {status}, expected {expected}{said}")));
             }
-            let Err(difference) = compare(&command.shown, &said, exactness) else { continue };
-            if !blesses {
-                let first = command.shown_lines.start + 1;
-                return Err(failed(explain(&difference, &command.shown, |line| at(first + line))));
-            }
-            let Some(shown) = bless::fit(&command.shown, &said) else {
-                let why = "the output no longer contains the lines between its elisions (...); update \
-                     them by hand";
-                return Err(failed(format!("{why}\n{}", said.join("\n"))));
-            };
-            let indent = " ".repeat(session.indent);
-            let shown = shown.iter().map(|line| format!("{indent}{line}")).collect();
-            corrections.push((command.shown_lines.clone(), shown));
+            compare(&command.shown, &said, exactness)
+                .map_err(|difference| failed(explain(&difference, &command.shown)))?;
         }
         Ok(())
     }
@@ -201,16 +172,13 @@ fn wait(child: &mut Child) -> Result<i32, String> {
     }
 }
 
-fn explain(difference: &Difference, shown: &[String], at: impl Fn(usize) -> String) -> String {
-    let remedy = "if the new output is right, run: cargo xtask docs bless";
+fn explain(difference: &Difference, shown: &[String]) -> String {
+    let remedy = "if the new output is right, write it into the page";
     match difference {
         Difference::Missing(line, nearest) => {
             let nearest = nearest.as_ref().map_or("(no similar line)", String::as_str);
             let shown = &shown[*line];
-            format!(
-                "{} shows\n    {shown}\n    but the command prints\n    {nearest}\n    {remedy}",
-                at(*line)
-            )
+            format!("shown is\n    {shown}\n    but it prints\n    {nearest}\n    {remedy}")
         }
         Difference::More(line) => {
             format!(

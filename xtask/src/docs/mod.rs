@@ -1,6 +1,5 @@
 //! The documentation: builds the book, checks its links, and executes its commands.
 
-mod bless;
 mod block;
 mod commands;
 mod compare;
@@ -25,16 +24,15 @@ pub enum Mode {
     Build,
     /// Execute the commands of pages whose path contains this, and nothing else.
     Execute(String),
-    /// Execute them and write their output into the pages.
-    Bless(String),
+    /// Regenerate the page of the command line.
+    Bless,
 }
 
 /// Runs it in the root of the repository, with the program that was built there.
 pub fn run(mode: &Mode, built: &Path, ledger: &mut Ledger) -> Result<(), String> {
     let program = std::path::absolute(needs::program_or(built)).map_err(|why| why.to_string())?;
-    let blesses = matches!(mode, Mode::Bless(_));
     if *mode != Mode::Build {
-        commands::check(&program, blesses)?;
+        commands::check(&program, *mode == Mode::Bless)?;
     }
     let pages = pages::listed()?;
     if matches!(mode, Mode::Check | Mode::Build) {
@@ -46,10 +44,8 @@ pub fn run(mode: &Mode, built: &Path, ledger: &mut Ledger) -> Result<(), String>
         }
     }
     match mode {
-        Mode::Build => Ok(()),
-        Mode::Check => execute::execute(&pages, "", &program, false, ledger),
-        Mode::Execute(part) | Mode::Bless(part) => {
-            execute::execute(&pages, part, &program, blesses, ledger)
-        }
+        Mode::Build | Mode::Bless => Ok(()),
+        Mode::Check => execute::execute(&pages, "", &program, ledger),
+        Mode::Execute(part) => execute::execute(&pages, part, &program, ledger),
     }
 }

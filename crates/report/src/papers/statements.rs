@@ -187,16 +187,8 @@ const STEPS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', 
 
 /// The statements tested in a setting, as a table for a page; `None` if there are none.
 pub(crate) fn statements(held: &Held, setting: Setting) -> Option<Table> {
-    let titles = [
-        "",
-        "where",
-        "the study says",
-        "study",
-        "here",
-        "verdict",
-        "over what the study leaves out",
-    ];
-    let mut table = Table::new(titles.map(|title| (title, Align::Left)));
+    let titles = "|where|the study says|study|here|verdict|over what the study leaves out";
+    let mut table = Table::titled(titles);
     let mut of_setting = held.statements.iter().filter(|s| s.setting == setting).peekable();
     of_setting.peek()?;
     for statement in of_setting {

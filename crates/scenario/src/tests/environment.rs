@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{expect_words, factors, plan, plan_with, scenario};
+use super::{expect_words, factors, plan, plan_with, rows, scenario};
 
 /// A streaming scenario without a link delay, with these lines in its environment.
 fn streaming(environment: &str) -> String {
@@ -40,10 +40,8 @@ fn without_the_table_nothing_changes() {
 
 #[test]
 fn what_does_not_go_together_is_refused_at_its_place() {
-    for row in include_str!("environment.txt").lines() {
-        let (keys, words) = row.split_once(" | ").unwrap();
-        let words: Vec<&str> = words.split(" | ").collect();
-        expect_words(&streaming(&keys.replace("\\n", "\n")), &[], &words);
+    for row in rows(include_str!("environment.txt")) {
+        expect_words(&streaming(&row[0]), &[], &row[1..]);
     }
     let text = streaming("delay = \"50 ms\"").replace("rate =", "delay = \"5 ms\"\nrate =");
     expect_words(&text, &[], &["link.delay has no effect", "remove it, or the delay"]);

@@ -1,6 +1,8 @@
 //! The table `[inference]`, and cells without communication.
 
-use super::{expect_words, factors, plan};
+use tempfile::TempPath;
+
+use super::{expect_words, factors, plan, rows};
 use crate::{Home, Work};
 
 /// Telemetry with these lines in its table, followed by `more`.
@@ -74,7 +76,7 @@ fn what_makes_no_sense_is_refused_at_its_place() {
 }
 
 /// A file with this text, gone when it is dropped.
-fn temporary(text: &str) -> tempfile::TempPath {
+fn temporary(text: &str) -> TempPath {
     let file = tempfile::NamedTempFile::new().unwrap().into_temp_path();
     std::fs::write(&file, text).unwrap();
     file
@@ -90,13 +92,12 @@ fn what_the_device_cannot_be_is_refused_at_its_place() {
     let [none, short, negative, mqtt, bare] = [none, &short, &negative, mqtt, bare].map(temporary);
     let files =
         [("NONE", none), ("SHORT", short), ("NEGATIVE", negative), ("MQTT", mqtt), ("BARE", bare)];
-    for row in include_str!("inference.txt").lines() {
-        let (lines, words) = row.split_once(" | ").unwrap();
-        let lines = files.iter().fold(lines.replace("\\n", "\n"), |lines, (name, path)| {
+    for row in rows(include_str!("inference.txt")) {
+        let named = |lines: String, (name, path): &(&str, TempPath)| {
             lines.replace(name, &format!("{path:?}"))
-        });
-        let words: Vec<&str> = words.split(" | ").collect();
-        expect_words(&telemetry(&lines, ""), &[], &words);
+        };
+        let lines = files.iter().fold(row[0].clone(), named);
+        expect_words(&telemetry(&lines, ""), &[], &row[1..]);
     }
 }
 

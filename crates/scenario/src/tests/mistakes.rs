@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::super::{Source, load};
-use super::{expect_words, mistake, plan_with, scenario, scenario_with_link as link};
+use super::{expect_words, mistake, plan_with, rows, scenario, scenario_with_link as link};
 
 /// Expects one error in `text`, marked at the last occurrence of `marked`, with `message` above and
 /// `help` below, which may be empty.
@@ -27,19 +27,16 @@ fn expect(text: &str, marked: &str, message: &str, help: &str) {
 /// what is marked; the message; and the help.
 #[test]
 fn each_mistake_is_marked_and_has_a_message_and_a_remedy() {
-    for row in include_str!("mistakes.txt").lines() {
-        let (written, row) = row.split_once(" | ").unwrap();
-        let (marked, row) = row.split_once(" | ").unwrap();
-        let (message, help) = row.split_once(" | ").unwrap_or((row, ""));
+    for row in rows(include_str!("mistakes.txt")) {
+        let [written, marked, message, help @ ..] = &row[..] else { panic!("{row:?}") };
         let (place, written) = written.split_once(": ").unwrap();
-        let written = written.replace("\\n", "\n");
         let text = match place {
-            "link" => link(&written),
-            "workload" => scenario("") + &written + "\n",
-            "top" => scenario(&written),
-            protocol => scenario(&written).replace("\"quic\"", &format!("{protocol:?}")),
+            "link" => link(written),
+            "workload" => scenario("") + written + "\n",
+            "top" => scenario(written),
+            protocol => scenario(written).replace("\"quic\"", &format!("{protocol:?}")),
         };
-        expect(&text, marked, message, help);
+        expect(&text, marked, message, &help.concat());
     }
     expect_words(&scenario("loss = \"1 %\""), &[], &["did you mean \"link.loss\"? "]);
     expect_words(&scenario(""), &["workload.answer=10B"], &["kind = \"telemetry\" has it; "]);

@@ -1,6 +1,6 @@
 //! Third-party programs at the endpoints.
 
-use super::{expect_words, factors, plan, planned_with};
+use super::{expect_words, factors, plan, planned_with, rows};
 
 /// A scenario whose endpoints are `more`; without the keys of the built-in ones.
 fn text(more: &str) -> String {
@@ -73,9 +73,8 @@ fn a_client_is_a_factor_too() {
 
 #[test]
 fn what_a_program_cannot_be_held_to_is_refused() {
-    for row in include_str!("programs.txt").lines() {
-        let (ends, message) = row.split_once(" | ").unwrap();
-        expect_words(&with_workload(&ends.replace("\\n", "\n")), &[], &[message]);
+    for row in rows(include_str!("programs.txt")) {
+        expect_words(&with_workload(&row[0]), &[], &row[1..]);
     }
 }
 
