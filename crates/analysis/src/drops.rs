@@ -402,7 +402,7 @@ mod tests {
             (900, false, "data"),
             (920, true, "data"),
         ]);
-        assert_eq!(late.estimate(4, (Time::ZERO, RTT)), Some((40.0, 20.0)));
+        assert_eq!(late.estimate(4, (Time::ZERO, RTT), Duration::ZERO), Some((40.0, 20.0)));
         let bound = late.bound(4, Transport::Tcp, (Time::ZERO, RTT)).unwrap();
         assert_eq!((bound.ms, bound.rule), (1e3, "RTO, RFC 6298 2.1 and 2.4"));
     }
