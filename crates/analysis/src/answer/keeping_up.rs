@@ -25,14 +25,15 @@ pub(super) fn sentence(section: &Section<'_>) -> Option<String> {
     let is_enough = |cell: &&CellResult| cell.mean(METRIC).is_some_and(|late| late < LATE_MOST);
     let (enough, short): (Vec<&CellResult>, Vec<&CellResult>) =
         cells.iter().partition(|cell| is_enough(cell));
-    let list = |title: &str, cells: &[&CellResult]| {
+    let list = |title: &str, some: &[&CellResult]| {
         let text = |cell: &&CellResult| {
             let mark = if cell.is_extrapolated { " (extrapolated)" } else { "" };
-            let name = names.cell(cell, cells);
+            // Among all: the lists may differ in what is the same within each.
+            let name = names.cell(cell, &cells);
             let name = if name.is_empty() { name } else { format!("{name}: ") };
             Some(format!("{name}{}{mark}", outcome(cell)?))
         };
-        let mut texts: Vec<String> = cells.iter().filter_map(text).collect();
+        let mut texts: Vec<String> = some.iter().filter_map(text).collect();
         let others = texts.len().saturating_sub(SHOWN_MAX);
         texts.truncate(SHOWN_MAX);
         texts.extend((others > 0).then(|| format!("{others} others")));

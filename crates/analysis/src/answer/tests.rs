@@ -452,8 +452,8 @@ fn a_unit_keeps_up_or_does_not() {
         texts(&[one], &[]),
         ["Enough for 320 vehicles: 42 % of 4 cores, p95 0.6100 ms (extrapolated)."]
     );
-    let expected = "Enough for 320 vehicles: 0 % used elsewhere: 42 % of 4 cores, p95 0.6100 ms; 30 % used elsewhere: \
-                    42 % of 4 cores, p95 1.100 ms. Not enough for 320 vehicles: 30 % used elsewhere, each \
+    let expected = "Enough for 320 vehicles: 0 % used elsewhere, cached certificates: 42 % of 4 cores, p95 0.6100 ms; \
+                    30 % used elsewhere, cached certificates: 42 % of 4 cores, p95 1.100 ms. Not enough for 320 vehicles: 30 % used elsewhere, each \
                     certificate verified again: 42 % of 4 cores, 31 % late.";
     assert_eq!(texts(&cells, &[]), [expected]);
 }
