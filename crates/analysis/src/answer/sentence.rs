@@ -216,15 +216,14 @@ impl<'a> Sentence<'a> {
         let (cell, rtt) = *known.first()?;
         // By less than matters none is ahead.
         let least = metrics::compared("rtt_ms")?.least_useful(rtt.p50, self.useful);
-        if known.get(1).is_some_and(|(_, next)| next.p50 - rtt.p50 < least) {
-            return None;
-        }
+        let is_ahead = known.get(1).is_none_or(|(_, next)| next.p50 - rtt.p50 >= least);
         let tail = rtt
             .tail()
             .map_or_else(String::new, |(name, value)| format!(", {name} {} ms", digits(value)));
         let start = match self.level.len() + self.near.len() {
             0 => "Its".to_owned(),
-            _ => format!("Fastest of these: {}:", self.name(cell)),
+            _ if is_ahead => format!("Fastest of these: {}:", self.name(cell)),
+            _ => format!("Medians are alike: {}:", self.name(cell)),
         };
         Some(format!("{start} median round-trip time {} ms{tail}.", digits(rtt.p50)))
     }

@@ -113,7 +113,7 @@ impl<'a> Subject<'a> {
             Kind::Line => kinds::line(self)?,
             Kind::Bar => kinds::bars(self),
         };
-        Ok(self.figure(plot, &format!("{marks} {}", caption(self, self.metric))))
+        Ok(self.figure(plot, &format!("{marks} {}", caption(&self.cells, &self.lost, self.metric))))
     }
 
     fn results(&self) -> Vec<&'a CellResult> {

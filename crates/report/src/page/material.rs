@@ -4,8 +4,7 @@ use trackbed_analysis::groups::Section;
 use trackbed_analysis::number::plural;
 use trackbed_measure::lists::distinct;
 use trackbed_measure::metrics;
-
-use crate::figure::Subject;
+use trackbed_measure::results::CellResult;
 
 /// `1 run`, `30 runs` or `7 to 30 runs`
 pub(crate) fn range(numbers: impl Iterator<Item = u32> + Clone, what: &str) -> String {
@@ -16,8 +15,9 @@ pub(crate) fn range(numbers: impl Iterator<Item = u32> + Clone, what: &str) -> S
     }
 }
 
-/// The number of runs behind `metric`, what failed, and which direction is better.
-pub(crate) fn caption(Subject { cells, lost, .. }: &Subject<'_>, metric: &str) -> String {
+/// The number of runs behind `metric`, what failed, and which direction is better; `lost` are cells of which all runs
+/// failed.
+pub(crate) fn caption(cells: &[(u32, &CellResult)], lost: &[&CellResult], metric: &str) -> String {
     let n = cells.iter().filter_map(|(_, cell)| Some(cell.metrics.get(metric)?.n));
     let mut text = format!("n = {} per cell", range(n, "run"));
     let drawn = cells.iter().map(|(_, cell)| *cell);

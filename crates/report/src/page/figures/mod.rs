@@ -109,7 +109,7 @@ impl<'a> Material<'a> {
         }
         self.drawn(figure, self.metrics, |subject, metric| {
             let plot = self.limited(metric, true, kinds::dots(subject));
-            vec![(plot, caption(subject, metric))]
+            vec![(plot, caption(&subject.cells, &subject.lost, metric))]
         })
     }
 
@@ -235,7 +235,7 @@ impl<'a> Material<'a> {
                 let mut plot = kinds::lines(subject, &along(subject), statistics);
                 let is_line = |mark: &Mark| matches!(mark, Mark::Line(_, points) if points.len() >= VALUES_MIN);
                 plot.panels.retain(|panel| panel.marks.iter().any(is_line));
-                (self.limited(metric, false, plot), caption(subject, metric))
+                (self.limited(metric, false, plot), caption(&subject.cells, &subject.lost, metric))
             };
             statistics.iter().map(view).collect()
         })
@@ -253,7 +253,8 @@ impl<'a> Material<'a> {
             let found = |cell: u32| self.distributions.get(&(cell, metric));
             let (plot, _) = kinds::ecdf(subject, |cell| found(cell).cloned());
             let samples = subject.cells().filter_map(found).map(|one| one.samples).sum::<usize>();
-            let caption = format!("{} {samples} samples.", caption(subject, metric));
+            let caption =
+                format!("{} {samples} samples.", caption(&subject.cells, &subject.lost, metric));
             vec![(self.limited(metric, true, plot), caption)]
         })
     }
@@ -306,7 +307,7 @@ impl<'a> Material<'a> {
              is not significant.",
         );
         figure.choosers.clear();
-        figure.add(Vec::new(), plot, caption(&subject, upwards));
+        figure.add(Vec::new(), plot, caption(&subject.cells, &subject.lost, upwards));
         Some(figure)
     }
 }
