@@ -25,7 +25,7 @@ pub fn provide(consent: Consent, ledger: &mut Ledger) -> Result<(), String> {
         let what = format!("Debian packages (as root, apt-get install): {}", packages.join(" "));
         settle(consent, &what, || tools::install(&packages))?;
     }
-    if !STACKS.iter().all(|stack| tools::is_there(stack)) {
+    if !STACKS.split(' ').all(|stack| tools::is_there(stack)) {
         let what = "h2spec and other stacks (as root, in /usr/local/sbin; needs Go and Python)";
         settle(consent, what, || judges::shell(STACKS_COMMAND).is_ok())?;
     }
@@ -37,14 +37,8 @@ pub fn provide(consent: Consent, ledger: &mut Ledger) -> Result<(), String> {
     Ok(())
 }
 
-const STACKS: [&str; 6] = [
-    "h2spec",
-    "trackbed-quic-go",
-    "trackbed-aioquic",
-    "trackbed-s2n-quic",
-    "trackbed-quiche",
-    "trackbed-wolfssl",
-];
+const STACKS: &str =
+    "h2spec trackbed-quic-go trackbed-aioquic trackbed-s2n-quic trackbed-quiche trackbed-wolfssl";
 const STACKS_COMMAND: &str =
     "sh contrib/stacks/install.sh h2spec quic-go aioquic s2n-quic quiche wolfssl";
 

@@ -145,9 +145,12 @@ pub fn junit(contrast: &Contrast, has_gate: bool) -> String {
         case(&cell.factors, &cell.metric, outcome);
     }
     for it in &contrast.incomparable {
-        let kind = if it.fails_more() { "failure" } else { "skipped" };
+        let fails = it.fails_more() || has_gate && it.n[0] > 0;
+        let kind = if fails { "failure" } else { "skipped" };
+        let ([before, now], failed) = (it.n, it.failed);
+        let [was, is] = failed;
         let why =
-            format!("not compared: {} runs failed before, {} now", it.failed[0], it.failed[1]);
+            format!("not compared: in {before} runs, {was} failed; now in {now}, {is} failed");
         case(&it.factors, it.metric.as_deref().unwrap_or("any metric"), Some([kind, &why]));
     }
     for factors in &contrast.missing {

@@ -166,12 +166,10 @@ impl Line {
         self.connection.transport().smoothed_rtt
     }
 
-    /// What changes whenever the peer acknowledges something, and not when packets are only repeated: bytes received,
-    /// the round-trip time, new packets.
+    /// What changes as the peer acknowledges data, and not when packets are repeated in vain.
     pub(crate) fn progress(&self) -> (u64, Option<Duration>, u64) {
         let stats = self.connection.transport();
-        let new = stats.packets_sent.saturating_sub(stats.packets_lost);
-        (stats.bytes_received, stats.smoothed_rtt, new)
+        (stats.bytes_received, stats.smoothed_rtt, stats.congestion_window)
     }
 
     /// Whether the connection survives the move of which the dialer was notified.

@@ -292,7 +292,7 @@ impl Asked<'_> {
         let decisive = findings.iter().filter(|finding| finding.verdict == verdict);
         let why: Vec<&str> = decisive.map(|finding| finding.words.as_str()).collect();
         let mut why = why.join("; ");
-        if result.failed > 0 && findings.iter().all(|finding| finding.measured.is_none()) {
+        if result.failed > 0 && !self.cells.ran(cell) {
             verdict = Verdict::Fails;
             why = "all of its runs failed".to_owned();
         } else if result.failed > 0 && verdict == Verdict::Meets {

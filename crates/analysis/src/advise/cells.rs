@@ -30,6 +30,11 @@ impl<'a> Cells<'a> {
         Cells { document, factors: factor_names(&document.cells), runs: by_cell }
     }
 
+    /// Whether any of its runs succeeded.
+    pub(crate) fn ran(&self, cell: usize) -> bool {
+        self.runs[cell].iter().any(Option::is_some)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.document.cells.len()
     }

@@ -9,6 +9,8 @@ mod keeping_up;
 mod names;
 mod sentence;
 
+use std::collections::BTreeMap;
+
 use trackbed_measure::metrics::{self, Compared};
 use trackbed_measure::results::{Answer, CellResult, Document, Failure};
 
@@ -35,25 +37,30 @@ fn of_section(section: &Section<'_>) -> Vec<Answer> {
     texts.extend(cost::of(section));
     texts.extend(foresight::of(section));
     texts.extend(beside::of(section, compared));
-    let answer =
-        |text| Answer { part: section.part.clone(), text, metric: compared.name.to_owned() };
+    let has_values = section.results().any(|cell| !cell.metrics.is_empty());
+    let declared = section.results().flat_map(|cell| &cell.ranking).next();
+    let metric = declared.filter(|_| !has_values).map_or(compared.name, String::as_str);
+    let answer = |text| Answer { part: section.part.clone(), text, metric: metric.to_owned() };
     texts.into_iter().map(answer).collect()
 }
 
 /// `No run succeeded: all 6 failed, 3 of them so: at 10 s, phone 0 gave up message 0: no answer within 10 s.`, or
-/// `All 12 runs failed of QUIC; HTTP/3, 6 of them so: ...`: such cells have no values to compare.
+/// `All 12 runs of QUIC; HTTP/3 failed, 6 of them so: ...`: such cells have no values to compare.
 fn all_failed(section: &Section<'_>) -> Option<String> {
     let all: Vec<&CellResult> = section.results().collect();
     let lost: Vec<&CellResult> = section.results().filter(|cell| cell.is_lost()).collect();
     let failed: u32 = lost.iter().map(|cell| cell.failed).sum();
-    let failures = lost.iter().flat_map(|cell| &cell.failures);
-    let Failure { count, reason, .. } = failures.max_by_key(|failure| failure.count)?;
+    let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
+    for Failure { reason, count, .. } in lost.iter().flat_map(|cell| &cell.failures) {
+        *counts.entry(reason).or_default() += count;
+    }
+    let (reason, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
     let names = Names::new(section.document, &all, &all);
     let names: Vec<String> = lost.iter().map(|cell| names.cell(cell, &all)).collect();
     let names = sentence::shortened(&names).filter(|_| lost.len() < all.len());
     let head = match names {
         None => format!("No run succeeded: all {failed} failed"),
-        Some(names) => format!("All {failed} runs failed of {names}"),
+        Some(names) => format!("All {failed} runs of {names} failed"),
     };
     Some(format!("{head}, {count} of them so: {reason}."))
 }

@@ -402,13 +402,13 @@ fn cells_of_which_all_runs_failed_are_named() {
     let lost = |name: &str| CellResult {
         failed: 6,
         failures: serde_json::from_value(failures.clone()).unwrap(),
-        metrics: std::collections::BTreeMap::new(),
+        metrics: BTreeMap::new(),
         ..protocol(name, 1.0)
     };
-    let end = "6 of them so: at 60 s, no progress.";
+    let end = "of them so: at 60 s, no progress.";
     let found = texts(&[protocol("tcp", 1.0), lost("quic"), lost("http3")], &[]);
-    assert_eq!(found, [format!("All 12 runs failed of QUIC; HTTP/3, {end}")]);
-    assert_eq!(texts(&[lost("quic")], &[]), [format!("No run succeeded: all 6 failed, {end}")]);
+    assert_eq!(found, [format!("All 12 runs of QUIC; HTTP/3 failed, 12 {end}")]);
+    assert_eq!(texts(&[lost("quic")], &[]), [format!("No run succeeded: all 6 failed, 6 {end}")]);
 }
 
 /// Factors that are no names in themselves.

@@ -131,6 +131,9 @@ fn parse_table<T>(
             [(.., one), (.., other), ..] => {
                 format!("the columns {one} and {other} both have such values; remove one of them")
             }
+            _ if columns.iter().any(|(_, title)| title.ends_with("Bps")) => {
+                format!("Bps are bytes, and a rate is in bits: 8 times as many, as below {HEADING}")
+            }
             _ => format!("no column has a unit in its heading; write it there: {HEADING}"),
         };
         return Err(TextError::new(why).in_line(1));

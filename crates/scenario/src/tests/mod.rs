@@ -44,8 +44,10 @@ fn expect_words(text: &str, settings: &[&str], words: &[impl AsRef<str>]) {
 
 /// The rows of a table; \n stands for the end of a line.
 fn rows(table: &str) -> impl Iterator<Item = Vec<String>> {
-    let row = |row: &str| row.split(" | ").map(|field| field.replace("\\n", "\n")).collect();
-    table.lines().map(row)
+    table.lines().map(|row| {
+        assert!(row.contains(" | "), "{row}");
+        row.split(" | ").map(|field| field.replace("\\n", "\n")).collect()
+    })
 }
 
 /// The factors of every cell, a line each.

@@ -36,19 +36,14 @@ workload = { kind = "messages", count = 2 }
 #[test]
 fn each_part_has_cells_of_its_own_over_the_common_keys() {
     let plan = plan(PARTS);
-    assert_eq!(
-        factors(&plan),
-        [
-            "part=by delay protocol=tcp delay_ms=10",
-            "part=by delay protocol=tcp delay_ms=20",
-            "part=by delay protocol=quic delay_ms=10",
-            "part=by delay protocol=quic delay_ms=20",
-            "part=by loss protocol=tcp loss=0",
-            "part=by loss protocol=tcp loss=0.01",
-            "part=by loss protocol=quic loss=0",
-            "part=by loss protocol=quic loss=0.01",
-        ]
-    );
+    let of = |axis: &str, [one, other]: [&str; 2]| {
+        let (part, name) = axis.split_once(' ').unwrap();
+        ["tcp", "quic"].map(|protocol| {
+            [one, other].map(|value| format!("part=by {part} protocol={protocol} {name}={value}"))
+        })
+    };
+    let expected = [of("delay delay_ms", ["10", "20"]), of("loss loss", ["0", "0.01"])];
+    assert_eq!(factors(&plan), expected.concat().concat());
     assert_eq!(plan.cells[0].workload_name, "bulk");
     assert_eq!(plan.cells[7].workload_name, "messages");
     assert_eq!(plan.conditions, ["part", "delay_ms", "loss"]);

@@ -67,7 +67,10 @@ fn look(path: &Path, bytes: &[u8]) -> (&'static str, anyhow::Result<String>) {
     let first = lines(text).next().map_or("", |(_, line)| line);
     let is_numbers = first.split_whitespace().all(|word| word.parse::<f64>().is_ok());
     let has_unit = |unit: &str| first.to_lowercase().contains(unit);
-    let mut headings = first.split([',', ';', '\t']).map(|heading| heading.trim().to_lowercase());
+    let has_separator = first.contains([',', ';', '\t']);
+    let mut headings = first
+        .split(|c: char| ",;\t".contains(c) || !has_separator && c.is_whitespace())
+        .map(|heading| heading.trim().to_lowercase());
     let has_place = headings.any(|heading| matches!(heading.as_str(), "lat" | "latitude"));
     let key = first.split_once('=').map_or(first, |(key, _)| key.trim());
     let is_list = first.starts_with('[') && serde_json::from_str::<IgnoredAny>(text).is_ok();
@@ -139,7 +142,8 @@ fn scenario(path: &Path) -> anyhow::Result<String> {
 
 /// The number of lines with content, and the time in the last one.
 fn until(text: &str, separator: char, unit: &str) -> String {
-    let last = lines(text).last().and_then(|(_, line)| line.split(separator).next());
+    let is_end = |c: char| c == separator || separator == ' ' && c.is_whitespace();
+    let last = lines(text).last().and_then(|(_, line)| line.split(is_end).next());
     format!("{} until {}{unit}", count(lines(text).count(), "line"), last.unwrap_or_default())
 }
 

@@ -85,13 +85,9 @@ fn what_others_wrote_does_not_control_the_terminal() {
     }
     let about = scratch.read("theirs/about.json");
     scratch.write("theirs/about.json", &about.replacen(env!("CARGO_PKG_VERSION"), hostile, 1));
-    for words in [
-        "compare theirs theirs",
-        "compare theirs theirs --json",
-        "advise theirs --need completion<1s",
-        "run a.toml --out theirs",
-        "report theirs",
-    ] {
+    let all = "compare theirs theirs|compare theirs theirs --json|advise theirs --need completion<1s|\
+               run a.toml --out theirs|report theirs";
+    for words in all.split('|') {
         let Ended { stdout, stderr, .. } = scratch.trackbed(words);
         let printed = stdout + &stderr;
         let is_control = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';

@@ -250,7 +250,6 @@ fn connections_beyond_the_limit_wait_and_are_told_of_once() {
 }
 
 #[test]
-#[ignore = "thorough: real time"]
 fn datagrams_come_back_whole_and_in_order() {
     for (user, socket, address) in everywhere(udp) {
         let echo = socket.try_clone().unwrap();

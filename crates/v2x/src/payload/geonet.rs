@@ -47,7 +47,7 @@ pub fn unwrap(payload: &[u8], port: u16) -> Result<&[u8], Refusal> {
 /// The position of the sender in the header of a signed payload.
 pub(crate) fn sender_position(payload: &[u8]) -> Option<Position> {
     // A single-hop broadcast has no sequence number before it.
-    let vector = payload.get(if payload.get(1)? >> 4 == 5 { 8 } else { 12 }..)?;
+    let vector = payload.get(if *payload.get(1)? == 0x50 { 8 } else { 12 }..)?;
     let number = |at| Some(i32::from_be_bytes(*vector.get(at..)?.first_chunk()?));
     Position { latitude: number(12)?, longitude: number(16)? }.known()
 }

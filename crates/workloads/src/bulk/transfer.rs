@@ -192,18 +192,16 @@ impl Transfer {
         let mut seen = None;
         loop {
             let limit = self.moved.get() + timeout;
-            sleep_until(limit).await;
-            if self.moved.get() + timeout > limit {
-                continue;
-            }
             // A stack may take an upload long before it sends it.
+            sleep_until(if is_upload { limit.min(now() + timeout / 4) } else { limit }).await;
             let line = self.line.borrow().as_ref().filter(|_| is_upload).map(Rc::clone);
             let progress = line.map(|line| line.progress());
-            if progress == seen {
+            if progress != seen {
+                self.note();
+            } else if now() >= self.moved.get() + timeout {
                 return;
             }
             seen = progress;
-            self.note();
         }
     }
 }

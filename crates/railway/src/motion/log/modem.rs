@@ -37,6 +37,13 @@ pub(super) fn gauges(table: &Table) -> Vec<Gauge> {
     gauges
 }
 
+/// Whether a heading of rates, with an operator or without, means bytes.
+pub(super) fn has_bytes(title: &str) -> bool {
+    let name = title.split(':').next().unwrap_or_default();
+    let is_known = |(names, ..): &Heading| names.iter().any(|one| one.eq_ignore_ascii_case(name));
+    name.ends_with("Bps") && NUMBERS.iter().any(is_known)
+}
+
 /// Adds the readings of a row.
 pub(super) fn read(
     row: &Row<'_>,

@@ -97,8 +97,9 @@ impl DriveLog {
     pub(super) fn drop_unreachable(&mut self) {
         let samples = &mut self.samples;
         // A drawn track may have one time at nearly all of its points, which says nothing.
-        let same = samples.windows(2).filter(|pair| pair[0].seconds == pair[1].seconds).count();
-        if samples.len() > 1 && 10 * same >= 9 * (samples.len() - 1) {
+        let middle = samples.get(samples.len() / 2).and_then(|sample| sample.seconds);
+        let same = samples.iter().filter(|sample| sample.seconds == middle).count();
+        if samples.len() > 1 && 10 * same >= 9 * samples.len() {
             samples.iter_mut().for_each(|sample| sample.seconds = None);
         }
         if samples.iter().all(|sample| sample.seconds.is_some()) {

@@ -20,7 +20,7 @@ pub(super) fn parse(
     if for_drive {
         table.need(TIME)?;
         let mut all = table.columns_after("").into_iter();
-        if let Some((_, title)) = all.find(|(_, title)| title.ends_with("Bps")) {
+        if let Some((_, title)) = all.find(|(_, title)| modem::has_bytes(title)) {
             let why = format!("the column {title} has bytes; write bits, as in rate_kbps");
             return Err(MotionError::new(why).in_line(1));
         }
