@@ -72,26 +72,21 @@ impl Trace {
 
     /// The smoothed round-trip time and its variation that the sender of packet `index` had when it sent it, in
     /// milliseconds, on a path with this round-trip time (RFC 6298 section 2, RFC 9002 section 5.3). None before
-    /// the first sample. A sender need not take samples more often than each `spacing`.
-    fn estimate(
-        &self,
-        index: usize,
-        (start, rtt): (Time, Duration),
-        spacing: Duration,
-    ) -> Option<(f64, f64)> {
+    /// the first sample.
+    fn estimate(&self, index: usize, (start, rtt): (Time, Duration)) -> Option<(f64, f64)> {
         let Entered { at: until, place: Place { up, .. }, .. } = &self.sent[index];
         let own = self.sent[..index].iter().filter(|sent| sent.place.up == *up && sent.at >= start);
         let own: Vec<Time> = own.map(|sent| sent.at).collect();
         let arrived = &self.arrived[usize::from(*up)];
         let (shortest, longest) = (rtt.mul_f64(0.95), rtt.mul_f64(1.25) + MAX_ACK_DELAY);
-        let (mut sampled, mut estimate, mut next) = (0, None, Time::ZERO);
+        let (mut sampled, mut estimate) = (0, None);
         for arrival in arrived.iter().take_while(|at| *at <= until) {
             // The newest packet that this one may acknowledge.
             let newest = own.partition_point(|at| *at + shortest <= *arrival);
-            if newest <= sampled || *arrival < next {
+            if newest <= sampled {
                 continue;
             }
-            (sampled, next) = (newest, *arrival + spacing);
+            sampled = newest;
             let sample = *arrival - own[newest - 1];
             if sample > longest {
                 continue;
@@ -140,7 +135,7 @@ impl Trace {
     /// again.
     pub fn repeated(&self, index: usize, (start, rtt): (Time, Duration)) -> Option<f64> {
         let Entered { at, place, .. } = self.sent.get(index)?;
-        if self.estimate(index, (start, rtt), Duration::ZERO).is_some() {
+        if self.estimate(index, (start, rtt)).is_some() {
             return None;
         }
         let kind = |place: &Place| place.content.split('+').next().map(str::to_owned);
@@ -165,11 +160,10 @@ impl Trace {
         (start, rtt): (Time, Duration),
     ) -> Option<Bound> {
         let content = self.sent[index].place.content.as_str();
-        // RFC 6298 section 3: at least one sample in each round trip.
-        let spacing = if transport == Transport::Tcp { rtt.mul_f64(0.9) } else { Duration::ZERO };
-        let mut estimate = self.estimate(index, (start, rtt), spacing);
-        if content.contains("Handshake") {
-            // Most packets of the handshake carry acknowledgments only, which give no further samples.
+        let mut estimate = self.estimate(index, (start, rtt));
+        if content.contains("Handshake") || transport == Transport::Tcp {
+            // Most packets of the handshake carry acknowledgments only, which give no further samples. Linux's TCP
+            // takes one sample in each round trip, and lets the variation fall by a part of the difference.
             estimate =
                 estimate.map(|(smoothed, variation)| (smoothed, variation.max(smoothed / 2.0)));
         }
@@ -402,7 +396,7 @@ mod tests {
             (900, false, "data"),
             (920, true, "data"),
         ]);
-        assert_eq!(late.estimate(4, (Time::ZERO, RTT), Duration::ZERO), Some((40.0, 20.0)));
+        assert_eq!(late.estimate(4, (Time::ZERO, RTT)), Some((40.0, 20.0)));
         let bound = late.bound(4, Transport::Tcp, (Time::ZERO, RTT)).unwrap();
         assert_eq!((bound.ms, bound.rule), (1e3, "RTO, RFC 6298 2.1 and 2.4"));
     }
