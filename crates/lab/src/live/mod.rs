@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 use futures_util::StreamExt as _;
 use serde::Serialize;
 use trackbed_connection::{Body, TlsVersion};
-use trackbed_core::event::Record;
+use trackbed_core::event::{Event, Record};
 use trackbed_core::{EventLog, Seed, Time};
 use trackbed_linux::allow_descriptors;
 use trackbed_measure::results::{Outcome, RunResult};
@@ -82,7 +82,7 @@ impl Live {
         let version = if is_v6 { 6 } else { 4 };
         found.copied().ok_or_else(|| {
             let other = if is_v6 { 4 } else { 6 };
-            format!("{} has no IPv{version} address\n  help: add --set ip={other}", self.name)
+            format!("{} has no IPv{version} address\n  help: add --set ip={other}; for IPv6 start serve --listen ::", self.name)
         })
     }
 
@@ -100,7 +100,7 @@ impl Live {
         lost.insert(why).clone()
     }
 
-    fn record(&self, plan: &Plan, number: u32, run: u32) -> Result<Vec<Record>, String> {
+    fn record(&self, plan: &Plan, number: u32, run: u32) -> Result<(Vec<Record>, u16), String> {
         let cell = &plan.cells[number as usize];
         let server = self.server(cell)?;
         let mut beside = Beside::prepare(cell)?;
@@ -138,7 +138,7 @@ impl Live {
         let told = closed.records.into_iter().filter(is_told);
         let of_server = told.map(|record| Record { at: end, ..record });
         records.extend(of_server);
-        Ok(records)
+        Ok((records, port))
     }
 }
 
@@ -172,11 +172,21 @@ impl Backend for Live {
         let one = |&cell: &u32| {
             let recorded = self.record(plan, cell, run);
             let failed = |why| (Outcome::Failed(why), None);
-            let (outcome, answered) = recorded.map_or_else(failed, |records| measured(&records));
+            let (outcome, answered) =
+                recorded.map_or_else(failed, |(records, port)| match measured(&records) {
+                    (Outcome::Failed(why), _) if !records.iter().any(is_connected) => {
+                        failed(format!("{why}; is port {port} open in the server's firewall?"))
+                    }
+                    measured => measured,
+                });
             RunResult { cell, run, outcome, certificate: None, answered }
         };
         Ok(cells.iter().map(one).collect())
     }
+}
+
+fn is_connected(record: &Record) -> bool {
+    matches!(record.event, Event::Connected { .. })
 }
 
 /// What of a cell needs emulated links.
