@@ -25,7 +25,7 @@ pub fn provide(consent: Consent, ledger: &mut Ledger) -> Result<(), String> {
         let what = format!("Debian packages (as root, apt-get install): {}", packages.join(" "));
         settle(consent, &what, || tools::install(&packages))?;
     }
-    if !STACKS.split(' ').all(|stack| tools::is_there(stack)) {
+    if !STACKS.split(' ').all(tools::is_there) {
         let what = "h2spec and other stacks (as root, in /usr/local/sbin; needs Go and Python)";
         settle(consent, what, || judges::shell(STACKS_COMMAND).is_ok())?;
     }

@@ -5,7 +5,7 @@ use chrono::{DateTime, NaiveDateTime};
 use super::decimal;
 
 /// The seconds since 1970, or since any start, of a number in a unit of so many seconds, or of a date and a time:
-/// RFC 3339, or without a zone, which is UTC then, or with one of [`ZONES`].
+/// RFC 3339, or without a zone, which is UTC then, or with the name of one in RFC 5322.
 ///
 /// A number without a unit has seconds, unless it is so long that these seconds since 1970 would be thousands of
 /// years: then it has milliseconds, microseconds or nanoseconds.
