@@ -147,8 +147,7 @@ pub fn junit(contrast: &Contrast, has_gate: bool) -> String {
     for it in &contrast.incomparable {
         let fails = it.fails_more() || has_gate && it.n[0] > 0;
         let kind = if fails { "failure" } else { "skipped" };
-        let ([before, now], failed) = (it.n, it.failed);
-        let [was, is] = failed;
+        let ([before, now], [was, is]) = (it.n, it.failed);
         let why =
             format!("not compared: in {before} runs, {was} failed; now in {now}, {is} failed");
         case(&it.factors, it.metric.as_deref().unwrap_or("any metric"), Some([kind, &why]));

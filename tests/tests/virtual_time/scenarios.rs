@@ -111,3 +111,18 @@ fn quic_goodput_is_that_of_the_interoperability_tests() {
         assert!((mbps / 9.56 - 1.0).abs() < 0.03, "{:?}: {mbps} Mbit/s", cell.factors);
     }
 }
+
+/// A stack takes the whole upload at once, and sends it for five times as long as it may stand still. Over a dead link it
+/// is given up, at the latest after twice that time.
+#[test]
+fn an_upload_is_in_progress_as_long_as_its_peer_answers() {
+    let settings = "runs=1 protocol=tcp,quic,http3,sctp workload.direction=upload workload.size=300kB \
+                    link.rate=256kbit/s link.loss=0 workload.timeout=2s";
+    let settings: Vec<&str> = settings.split(' ').collect();
+    assert!(document("bulk", &settings).cells.iter().all(|cell| cell.failed == 0));
+    let dead = document("bulk", &[&settings[..], &["link.outage=1s:60s"]].concat());
+    for failures in dead.cells.iter().map(|cell| &cell.failures) {
+        let at = failures[0].reason.strip_prefix("at ").unwrap().split(' ').next();
+        assert!((3.0..=5.5).contains(&at.unwrap().parse::<f64>().unwrap()), "{failures:?}");
+    }
+}

@@ -115,6 +115,22 @@ fn slow_and_absent_subscribers_cost_what_they_may() {
     assert_eq!(sure + after.dropped - before.dropped, 40);
 }
 
+/// All sessions together; each may always have 16 KiB, here five messages.
+#[test]
+fn the_messages_of_all_sessions_share_a_limit() {
+    let mut world = World::new(Limits { waiting_bytes: 50_000, ..Limits::default() });
+    let publisher = world.join(named(V5, "p"));
+    for name in ["s", "t", "u"] {
+        let absent = world.join(lasting(V5, name));
+        world.subscribe(absent, "a", AtLeastOnce);
+        world.cut(absent);
+    }
+    for _ in 0..30 {
+        world.publish(publisher, message("a", &"x".repeat(4_000), AtLeastOnce));
+    }
+    assert_eq!(world.broker.counters().dropped, 3 * 30 - 3 * 5);
+}
+
 #[test]
 fn no_more_connections_than_allowed_are_opened() {
     let mut world = World::new(Limits { connections: 3, ..Limits::default() });

@@ -113,10 +113,11 @@ fn look(path: &Path, bytes: &[u8]) -> (&'static str, anyhow::Result<String>) {
         }
         _ if ["bit", "bps"].into_iter().any(has_unit) => {
             let is_used = link("link.rate", "{ timetable = { rates = ");
-            match (is_used.and_then(|_| rates(text)), drive(text)) {
-                // Of several modems.
-                (Err(_), Ok(said)) => ("drive (table)", Ok(said)),
-                (said, _) => ("rates", said),
+            match is_used.and_then(|_| rates(text)) {
+                // Perhaps of several modems.
+                Err(why) => drive(text)
+                    .map_or_else(|_| ("rates", Err(why)), |said| ("drive (table)", Ok(said))),
+                said => ("rates", said),
             }
         }
         _ if has_unit("%") => {
