@@ -156,6 +156,7 @@ pub fn unpack(pack: &Path, into: &Path) -> Result<(String, usize), DirectoryErro
     let refuse = |why: String| DirectoryError::new(pack, Problem::Pack(why));
     let damaged = |why: io::Error| match why.kind() {
         io::ErrorKind::UnexpectedEof => refuse("is cut off; copy it again".to_owned()),
+        io::ErrorKind::StorageFull => refuse(format!("cannot be unpacked: {why}; set TMPDIR")),
         _ => refuse(format!("is not a pack of `trackbed pack`, or is damaged ({why})")),
     };
     let file = files::open(pack).map_err(damaged)?;

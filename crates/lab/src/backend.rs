@@ -108,10 +108,7 @@ impl Backend for Virtual {
         let inferences = plan.cells.iter().filter_map(|cell| cell.inference.as_ref());
         let mut unknown =
             inferences.filter(|it| it.work.is_some() && it.device.durations.is_none());
-        match unknown.next() {
-            None => Ok(()),
-            Some(inference) => Err(unmeasured(inference.work.as_ref())),
-        }
+        unknown.next().map_or(Ok(()), |inference| Err(unmeasured(inference.work.as_ref())))
     }
 
     fn model(&self, plan: &Plan) -> Option<String> {

@@ -4,7 +4,7 @@
 /// The remaining work on a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VirtioHeader {
-    /// [`VirtioHeader::NEEDS_CHECKSUM`] or [`VirtioHeader::VERIFIED`], or zero.
+    /// [`VirtioHeader::NEEDS_CHECKSUM`], 2 if it was verified, or zero.
     pub flags: u8,
     /// One of the kinds below, or zero for a single packet.
     pub kind: u8,
@@ -23,8 +23,6 @@ impl VirtioHeader {
     pub const BYTES: usize = 10;
     /// The checksum must be computed.
     pub const NEEDS_CHECKSUM: u8 = 1;
-    /// The checksum has been verified.
-    pub const VERIFIED: u8 = 2;
     /// TCP over IPv4.
     pub const TCP4: u8 = 1;
     /// TCP over IPv6.

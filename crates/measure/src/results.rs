@@ -311,9 +311,13 @@ impl CellResult {
         self.factors.get(name).map(plain).unwrap_or_default()
     }
 
-    /// The values of the factors `names` in one line: `http2 1.2 new`.
+    /// The values of the factors `names` in one line: `http2 1.2 new loss 0.01`.
     pub fn name(&self, names: &[String]) -> String {
-        let texts = names.iter().map(|name| self.factor_text(name));
+        let text = |name: &String| match self.factors.get(name)? {
+            serde_json::Value::String(text) => Some(text.clone()),
+            bare => Some(format!("{name} {bare}")),
+        };
+        let texts = names.iter().filter_map(text);
         texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
     }
 }

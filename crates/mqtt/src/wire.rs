@@ -175,10 +175,7 @@ trait Slot<'a> {
 
 impl<'a, T: Value<'a>> Slot<'a> for Option<T> {
     fn read(&mut self, reader: &mut Reader<'a>) -> Result<()> {
-        match self.replace(T::read(reader)?) {
-            None => Ok(()),
-            Some(_) => Err(MISPLACED),
-        }
+        self.replace(T::read(reader)?).map_or(Ok(()), |_| Err(MISPLACED))
     }
 }
 

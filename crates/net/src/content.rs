@@ -96,10 +96,7 @@ impl Datagrams {
 /// Without repetitions.
 fn joined(mut names: Vec<&'static str>) -> String {
     names.dedup();
-    match names.is_empty() {
-        true => UNKNOWN.to_owned(),
-        false => names.join("+"),
-    }
+    if names.is_empty() { UNKNOWN.to_owned() } else { names.join("+") }
 }
 
 /// A TCP segment: its flags or, if it carries data, its TLS records.

@@ -7,6 +7,7 @@ use std::fs::{self, File, FileType, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::string::FromUtf8Error;
 
 use flate2::read::MultiGzDecoder;
 use rustix::fs::OFlags;
@@ -60,14 +61,30 @@ pub fn decompressed(bytes: Cow<'_, [u8]>, limit: u64) -> io::Result<Cow<'_, [u8]
     plain.map(Cow::Owned).map_err(damaged)
 }
 
+/// The text that `bytes` are: UTF-8, UTF-16 as Windows writes it, or NMEA sentences among a receiver's own messages.
+///
+/// # Errors
+/// If they are none of these.
+pub fn text_of(bytes: Vec<u8>) -> Result<String, FromUtf8Error> {
+    if bytes.starts_with(&[0xff, 0xfe]) {
+        let units = bytes.chunks_exact(2).map(|two| u16::from_le_bytes([two[0], two[1]]));
+        return Ok(char::decode_utf16(units).map(|one| one.unwrap_or('\u{fffd}')).collect());
+    }
+    let has_sentences = |bytes: &[u8]| bytes.windows(2).any(|two| two == b"$G");
+    String::from_utf8(bytes).or_else(|why| match has_sentences(why.as_bytes()) {
+        true => Ok(String::from_utf8_lossy(why.as_bytes()).into_owned()),
+        false => Err(why),
+    })
+}
+
 /// The text of the file at `path`, decompressed, at most `limit` bytes, without a byte order mark.
 ///
 /// # Errors
-/// As [`read_bounded`] and [`decompressed`], and if it is not UTF-8.
+/// As [`read_bounded`], [`decompressed`] and [`text_of`].
 pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
     let text = decompressed(read_bounded(path, limit)?.into(), limit)?.into_owned();
-    let text = String::from_utf8(text);
-    let mut text = text.map_err(|_| io::Error::other("it is not UTF-8; save it as UTF-8"))?;
+    let mut text =
+        text_of(text).map_err(|_| io::Error::other("it is not UTF-8; save it as UTF-8"))?;
     if text.starts_with('\u{feff}') {
         text.drain(..3);
     }
@@ -274,6 +291,10 @@ mod tests {
         let gzip = b"\x1f\x8b\x08\0\0\0\0\0\0\x03KLJ\x06\0\xc2A$5\x03\0\0\0";
         fs::write(&path, gzip).unwrap();
         assert_eq!(read_text(&path, 99).unwrap(), "abc");
+        fs::write(&path, b"\xff\xfea\0\xe9\0").unwrap();
+        assert_eq!(read_text(&path, 99).unwrap(), "a\u{e9}");
+        fs::write(&path, b"\xb5\x62\x01\n$GPGGA,").unwrap();
+        assert!(read_text(&path, 99).unwrap().ends_with("\n$GPGGA,"));
         let why = decompressed((&gzip[..]).into(), 2).unwrap_err().to_string();
         assert!(why.contains("larger"), "{why}");
         assert!(decompressed((&gzip[..12]).into(), 99).unwrap_err().to_string().contains("gzip"));

@@ -26,7 +26,10 @@ fn write_all(contrast: &Contrast, out: &mut String) -> fmt::Result {
     writeln!(out, "{} compared with {}\n", second.directory, first.directory)?;
     for (metric, cells) in grouped(contrast.cells.iter().map(|cell| (&cell.metric, cell))) {
         let statistic = cells.first().map_or("", |cell| &cell.statistic);
-        writeln!(out, "{metric}, {statistic}, {}:\n", how(contrast))?;
+        // A quantile that was asked for is part of the metric's name.
+        let of_run = if metric.contains(' ') { "" } else { &format!("{statistic} ") };
+        let over_runs = format!("{statistic} over the runs, {}", how(contrast));
+        writeln!(out, "{of_run}{metric} of each run, {over_runs}:\n")?;
         writeln!(out, "{}", table(metric, &cells))?;
     }
     write_unmatched("only in the first", &contrast.missing, out)?;

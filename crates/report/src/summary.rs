@@ -107,10 +107,7 @@ fn write_section(section: &Section<'_>, width: Option<usize>, out: &mut String) 
         }
     }
     out.push_str(&cells::table(section, width));
-    match section.headline() {
-        Some(compared) => differences::write(section, compared, out),
-        None => Ok(()),
-    }
+    section.headline().map_or(Ok(()), |compared| differences::write(section, compared, out))
 }
 
 fn write_failures(document: &Document, replay: &str, out: &mut String) -> fmt::Result {

@@ -6,7 +6,8 @@ use trackbed_connection::{Capabilities, CipherSuite, Handshake, TlsVersion, Tran
 use trackbed_core::ByteSize;
 use trackbed_core::parameter::{ArgumentError, Arguments, Kind, Parameter, Value};
 use trackbed_protocols::{
-    Congestion, NONE, Protocol, TlsSettings, TransportParameters, WHOLE_MAX, congestion, registry,
+    Congestion, MqttAnswer, NONE, Protocol, TlsSettings, TransportParameters, WHOLE_MAX,
+    congestion, registry,
 };
 
 use crate::ends::{Refusal, Resolved};
@@ -43,6 +44,19 @@ pub(crate) fn check_whole_requests(at: Selected<'_>, cell: &Cell, problems: &mut
         let help = "write a smaller size, or remove block-wise";
         problems.add_with_help(&at.pick(setting).place, message, help);
     }
+}
+
+/// Refuses workloads that need more from a server than it returns of what it is sent.
+pub(crate) fn check_echo(at: Selected<'_>, cell: &Cell, problems: &mut Problems) {
+    let Endpoint { protocol, transport, .. } = &cell.endpoint;
+    let is_echo = protocol.name() == "mqtt" && transport.mqtt.answer == MqttAnswer::Echo;
+    let serves_nothing = cell.workload.site().is_ok_and(|it| it.objects().next().is_none());
+    let Some(setting) = at.spec.get("workload.kind").filter(|_| is_echo && !serves_nothing) else {
+        return;
+    };
+    let message = "MQTT with the answer \"echo\" returns only what a client publishes".to_owned();
+    let help = "write mqtt-answer = \"service\", which needs the built-in broker, or the workload messages";
+    problems.add_with_help(&at.pick(setting).place, message, help);
 }
 
 pub(crate) fn warning(endpoint: &Endpoint) -> Option<String> {

@@ -327,6 +327,7 @@ impl Resolver<'_> {
                 family: cells.cells.len() as u32,
             };
             endpoint::check_whole_requests(at, &cell, self.problems);
+            endpoint::check_echo(at, &cell, self.problems);
             radio::check_balancer(at, &cell, self.problems);
             environment::check_addresses(at, &cell, self.problems);
             cells.cells.push(cell);

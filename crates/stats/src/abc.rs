@@ -70,7 +70,7 @@ impl Population {
     /// The settings of the next round.
     pub fn propose(&mut self) -> Vec<Vec<f64>> {
         if self.members.is_empty() {
-            return self.spread(FIRST * self.size);
+            return self.all().unwrap_or_else(|| self.spread(FIRST * self.size));
         }
         let kernel = Kernel::around(&self.members, &self.unknowns);
         (0..self.size).map(|_| kernel.draw(&self.members, &mut self.rng)).collect()
@@ -94,7 +94,9 @@ impl Population {
         all.sort_by(|one, other| {
             one.tried.distance.max(1.0).total_cmp(&other.tried.distance.max(1.0))
         });
-        all.truncate(self.size);
+        let is_whole = self.all().is_some();
+        let solutions = all.iter().filter(|member| member.tried.distance <= 1.0).count();
+        all.truncate(if is_whole && solutions > 0 { solutions } else { self.size });
         let mut weights: Vec<f64> = all.iter().map(|member| member.weight).collect();
         weights.sort_by(f64::total_cmp);
         let most = WEIGHT_MOST * weights.get(weights.len() / 2).copied().unwrap_or(0.0);
@@ -103,6 +105,23 @@ impl Population {
         self.members = all;
         let is_full = self.members.len() == self.size && self.tolerance() <= 1.0;
         self.rounds_within = if is_full { self.rounds_within + 1 } else { 0 };
+        if is_whole {
+            self.rounds_within = ROUNDS_WITHIN;
+        }
+    }
+
+    /// All settings, if all unknowns are names and the first round has room for all.
+    fn all(&self) -> Option<Vec<Vec<f64>>> {
+        let mut all = vec![Vec::new()];
+        for unknown in &self.unknowns {
+            let Unknown::Name(names) = *unknown else { return None };
+            let longer = |at: &Vec<f64>, name: usize| [&at[..], &[name as f64]].concat();
+            all = (0..names).flat_map(|name| all.iter().map(move |at| longer(at, name))).collect();
+            if all.len() > FIRST * self.size {
+                return None;
+            }
+        }
+        Some(all)
     }
 
     /// A Latin hypercube: each number's range in `count` strips with one setting in each, and each name as
@@ -299,6 +318,9 @@ mod tests {
         let [one, other] = [(); 2].map(|()| search(&[Unknown::Number], 7, 20, half));
         assert_eq!(one.members(), other.members());
         assert!(one.members().iter().all(|member| member.tried.at[0] >= 0.5));
+        let names = [Unknown::Name(2), Unknown::Name(3)];
+        let two = search(&names, 7, 1, |at| if at[1] == 2.0 { 0.5 } else { 2.0 });
+        assert!(two.is_done() && two.members().iter().all(|one| one.weight == 0.5));
         let none = search(&[Unknown::Number], 7, 5, |_| f64::INFINITY);
         assert!(none.members().is_empty() && none.tolerance() == f64::INFINITY);
     }

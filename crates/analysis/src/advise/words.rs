@@ -12,7 +12,7 @@ use crate::number::{dash, plural, short};
 pub(crate) fn comparison(comparison: &Comparison) -> String {
     let Comparison { relation, bound, metric, .. } = comparison;
     let bound = match bound {
-        Bound::Value(value) => with_unit(*value, metric),
+        Bound::Value(value) => with_unit(exact(*value), metric),
         Bound::Baseline(1.0) => "baseline".to_owned(),
         Bound::Baseline(factor) => format!("{} baseline", short(*factor)),
     };
@@ -48,12 +48,12 @@ pub(crate) fn finding(comparison: &Comparison, judgement: &Judgement, baseline: 
     };
     let bound = match (comparison.bound, judgement.baseline) {
         (Bound::Baseline(factor), Some((_, value))) => {
-            let value = with_unit(value, &comparison.metric);
+            let value = with_unit(short(value), &comparison.metric);
             let share =
                 if factor == 1.0 { String::new() } else { format!("{} of ", short(factor)) };
             format!("{share}the {value} of {baseline}")
         }
-        _ => with_unit(bound, &comparison.metric),
+        _ => with_unit(exact(bound), &comparison.metric),
     };
     let [is, is_not] = verbs(comparison.relation);
     match (judgement.verdict, &judgement.doubt) {
@@ -111,16 +111,20 @@ fn reason(doubt: &Doubt, measured: &Estimate) -> String {
 fn estimate(estimate: &Estimate, metric: &str) -> String {
     let end = |end: Option<f64>| end.map_or_else(dash, short);
     let [low, high] = [estimate.interval.low, estimate.interval.high].map(end);
-    format!("{} [{low}, {high}]", with_unit(estimate.value, metric))
+    format!("{} [{low}, {high}]", with_unit(short(estimate.value), metric))
 }
 
 /// A number with the metric's unit, as usually written.
-fn with_unit(value: f64, metric: &str) -> String {
-    let number = short(value);
+fn with_unit(number: String, metric: &str) -> String {
     match split_unit(metric).1 {
         "hz" => format!("{number} /s"),
         unit => written_unit(unit).map_or(number.clone(), |unit| format!("{number} {unit}")),
     }
+}
+
+/// A bound as it was asked for, without the noise of conversions.
+fn exact(value: f64) -> String {
+    format!("{}", (value * 1e9).round() / 1e9)
 }
 
 #[cfg(test)]

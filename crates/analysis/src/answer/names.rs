@@ -50,6 +50,11 @@ impl<'a> Names<'a> {
         phrases.join(", ")
     }
 
+    /// Whether all factors that vary are numbers, as a loss or a load.
+    pub fn are_numbers(&self, cell: &CellResult) -> bool {
+        self.varying.iter().all(|name| cell.factors.get(name).is_some_and(Value::is_number))
+    }
+
     /// `loss 1 %, delay 10 ms`; empty where there is one condition only.
     pub fn condition(&self, cell: &CellResult) -> String {
         let known = |name: &String| Some(self.phrase(name, cell.factors.get(name)?));

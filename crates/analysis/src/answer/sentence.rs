@@ -126,12 +126,17 @@ impl<'a> Sentence<'a> {
     /// `Fastest at loss 1 %: QUIC, 0-RTT: median completion time 106.8 ms (95 % CI 104.2 to 109.0), p95 148.8 ms.`
     fn lead(&self) -> String {
         let so_far = if self.too_few.is_some() { " so far" } else { "" };
-        let (place, name) = (self.place(), self.name(self.best));
+        let name = self.name(self.best);
         let Compared { name: metric, title, best: superlative, .. } = self.compared;
         let Some(summary) = self.best.metrics.get(*metric) else { return format!("{name}.") };
         let center = self.compared.center(summary) * scale(self.compared);
         let decimals = Decimals::of([center]);
         let statistic = if self.compared.by_median() { "median" } else { "mean" };
+        // A loss or a load is not chosen.
+        let at = match self.names.are_numbers(self.best) {
+            true => format!("{so_far} at {name}{}", self.place().replacen(" at ", ", ", 1)),
+            false => format!("{so_far}{}: {name}", self.place()),
+        };
         // `Highest goodput` names the metric, `Fastest` does not.
         let title = if *superlative == "Fastest" { format!(" {title}") } else { String::new() };
         let (value, unit) = (decimals.text(center), unit(self.compared));
@@ -149,10 +154,10 @@ impl<'a> Sentence<'a> {
                 None => String::new(),
             };
         match self.compared.is_share() {
-            true => format!("{superlative}{so_far}{place}: {name}: {value} {unit}{interval}."),
-            false => format!(
-                "{superlative}{so_far}{place}: {name}: {statistic}{title} {value} {unit}{interval}{tail}."
-            ),
+            true => format!("{superlative}{at}: {value} {unit}{interval}."),
+            false => {
+                format!("{superlative}{at}: {statistic}{title} {value} {unit}{interval}{tail}.")
+            }
         }
     }
 

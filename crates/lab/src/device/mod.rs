@@ -107,10 +107,7 @@ impl Device {
             let wake = {
                 let mut state = self.state();
                 state.advance(trackbed_substrate::now());
-                match state.messages_done >= number {
-                    true => return,
-                    false => state.next_wake(),
-                }
+                if state.messages_done >= number { return } else { state.next_wake() }
             };
             // The item is queued or being processed, so a next event exists.
             let Some(wake) = wake else { return };

@@ -3,6 +3,7 @@
 mod kept;
 mod trial;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 
 use trackbed_analysis::fit::{Figure, Found, Given, Solution, Space};
@@ -86,23 +87,29 @@ pub fn search(
         }
     }
     let is_complete = !search.stopped;
-    let places: Vec<Vec<f64>> =
-        population.members().iter().map(|one| one.tried.at.clone()).collect();
     let root = question.seed.wrapping_add(1);
     let other = Trial { root, patience: f64::INFINITY, only: None };
+    // Two places may round to one setting.
+    let name = |at: &[f64]| other.name(&Trier::new(question).settings(at));
+    let (mut members, mut known) = (Vec::<Member>::new(), BTreeMap::new());
+    for one in population.members() {
+        let place = *known.entry(name(&one.tried.at)).or_insert(members.len());
+        match members.get_mut(place) {
+            Some(same) => same.weight += one.weight,
+            None => members.push(one.clone()),
+        }
+    }
+    let places: Vec<Vec<f64>> = members.iter().map(|one| one.tried.at.clone()).collect();
     let again = search.try_all(&places, other, false)?;
-    let tried = search.tried;
+    let mut tried = search.tried;
     let given = |member: &Member| {
         let found = tried.iter().find(|(at, _)| *at == member.tried.at);
         found.map(|(_, given)| given.clone()).unwrap_or_default()
     };
-    let solutions = population.members().iter().zip(again);
-    let solutions = solutions.map(|(member, again)| Solution {
-        member: member.clone(),
-        given: given(member),
-        again,
-    });
-    let solutions = solutions.collect();
+    let solution = |(member, again): (Member, _)| Solution { given: given(&member), member, again };
+    let solutions = members.into_iter().zip(again).map(solution).collect();
+    let mut known = BTreeSet::new();
+    tried.retain(|(at, _)| known.insert(name(at)));
     let values = |(_, given): (Vec<f64>, Vec<Option<Given>>)| {
         given.iter().map(|given| given.map(|given| given.value)).collect()
     };

@@ -5,17 +5,7 @@ use trackbed_core::Rng;
 use super::*;
 
 /// Ten messages of 355 bytes in both directions of a lossy link.
-const SCENARIO: &str = "\
-name = \"hidden\"
-protocol = [\"tcp\", \"quic\"]
-[link]
-rate = \"2 Mbit/s\"
-delay = \"10 ms\"
-loss = \"0.3 %\"
-[workload]
-kind = \"messages\"
-count = 10
-";
+const SCENARIO: &str = include_str!("hidden.toml");
 
 const SPACES: [&str; 2] = ["link.delay=2 ms..60 ms", "link.rate=50 kbit/s..1000 kbit/s"];
 

@@ -54,15 +54,6 @@ impl PathManager {
         self.change(ADD_ADDR, &[endpoint.emit()], what)
     }
 
-    /// Removes an endpoint, and the subflows from it.
-    ///
-    /// # Errors
-    /// If there is no endpoint with this number, or the kernel refuses.
-    pub fn remove_endpoint(&mut self, id: u8) -> Result<(), PathManagerError> {
-        let what = || format!("remove the MPTCP endpoint {id}");
-        self.change(DEL_ADDR, &[nest(pm::ADDRESS, &[number(addr::ID, [id])])], what)
-    }
-
     /// The limits of subflows and announced addresses per connection.
     ///
     /// # Errors
@@ -140,7 +131,6 @@ pub fn is_enabled() -> io::Result<bool> {
 
 /// `MPTCP_PM_CMD_*` of linux/mptcp_pm.h.
 const ADD_ADDR: u8 = 1;
-const DEL_ADDR: u8 = 2;
 const GET_ADDR: u8 = 3;
 const SET_LIMITS: u8 = 5;
 const GET_LIMITS: u8 = 6;

@@ -139,10 +139,7 @@ impl Queue for FqCodelQueue {
             }
             list.pop_front();
             // A turn among the old ones keeps a flow from being new, and thus first, with each packet.
-            match is_new {
-                true => self.old.push_back(number),
-                false => flow.is_listed = false,
-            }
+            if is_new { self.old.push_back(number) } else { flow.is_listed = false }
         }
     }
 

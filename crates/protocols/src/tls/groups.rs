@@ -103,10 +103,7 @@ impl SupportedKxGroup for Hybrid {
     }
 
     fn name(&self) -> NamedGroup {
-        match self.kem_is_first {
-            true => NamedGroup::X25519MLKEM768,
-            false => NamedGroup::secp256r1MLKEM768,
-        }
+        if self.kem_is_first { NamedGroup::X25519MLKEM768 } else { NamedGroup::secp256r1MLKEM768 }
     }
 
     fn usable_for_version(&self, version: ProtocolVersion) -> bool {

@@ -40,6 +40,8 @@ fn each_mistake_is_marked_and_has_a_message_and_a_remedy() {
     }
     expect_words(&scenario("loss = \"1 %\""), &[], &["did you mean \"link.loss\"? "]);
     expect_words(&scenario(""), &["workload.answer=10B"], &["kind = \"telemetry\" has it; "]);
+    let echo = scenario("mqtt-answer = \"echo\"").replace("\"quic\"", "\"mqtt\"");
+    expect_words(&echo, &["workload.listeners=1"], &["returns only what a client publishes"]);
     let text = link("delay = \"1 ms\"\nup = { delay = \"2 ms\" }\ndown.delay = \"3 ms\"");
     let error = mistake(&text, &[]);
     assert!(error.starts_with("error: link.delay has no effect: both directions"), "{error}");

@@ -2,36 +2,7 @@
 
 use super::{expect_words, factors, plan, plan_with, planned_with, scenario};
 
-const PARTS: &str = r#"
-protocol = ["tcp", "quic"]
-runs = 3
-
-[link]
-rate = "50 Mbit/s"
-delay = "10 ms"
-
-[workload]
-kind = "bulk"
-size = "1 MB"
-
-[quick]
-runs = 1
-
-[[part]]
-name = "by delay"
-link.delay = ["10 ms", "20 ms"]
-quick.workload.size = "20 kB"
-
-[[part]]
-name = "by loss"
-[part.link]
-loss = ["0 %", "1 %"]
-[part.workload]
-kind = "messages"
-count = 5
-[part.quick]
-workload = { kind = "messages", count = 2 }
-"#;
+const PARTS: &str = include_str!("parts.toml");
 
 #[test]
 fn each_part_has_cells_of_its_own_over_the_common_keys() {
@@ -96,23 +67,7 @@ fn what_makes_no_part_is_refused_with_its_place_and_a_remedy() {
 }
 
 /// Parts with MPTCP, one with TCP alone and one that sends messages.
-const MIXED: &str = r#"
-protocol = "mptcp"
-runs = 1
-[link]
-rate = "50 Mbit/s"
-delay = "10 ms"
-[workload]
-kind = "bulk"
-size = "1 MB"
-[[part]]
-name = "both"
-[[part]]
-name = "alone"
-protocol = ["tcp", "quic"]
-[part.workload]
-kind = "messages"
-"#;
+const MIXED: &str = include_str!("mixed-parts.toml");
 
 /// What the command line sets holds for the parts that have a use for it; a note says what was left out.
 #[test]

@@ -107,10 +107,7 @@ impl Reassembly {
             joined = range;
         }
         while joined.end.before(end) {
-            let part_end = match self.ranges.get(at) {
-                Some(range) => range.start.min(end),
-                None => end,
-            };
+            let part_end = self.ranges.get(at).map_or(end, |range| range.start.min(end));
             if part_end.after(joined.end) {
                 let (from, to) = (joined.end.since(start), part_end.since(start));
                 joined.chunks.push_back(data.slice(from as usize..to as usize));

@@ -39,8 +39,6 @@ impl Flags {
     pub const PSH: Flags = Flags(0x08);
     /// The acknowledgment field counts.
     pub const ACK: Flags = Flags(0x10);
-    /// The urgent pointer counts; this engine ignores it.
-    pub const URG: Flags = Flags(0x20);
     /// ECN echo.
     pub const ECE: Flags = Flags(0x40);
     /// Congestion window reduced.

@@ -43,8 +43,5 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     });
     let advice = advice?;
     output::answer(arguments.json, &advice, || trackbed_report::advice::render(&advice))?;
-    Ok(match advice.best() {
-        Some(_) => Ending::Success,
-        None => Ending::CheckFailed,
-    })
+    Ok(advice.best().map_or(Ending::CheckFailed, |_| Ending::Success))
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use trackbed_core::text::{lines, plural};
 use trackbed_net::models::delay::parse_delay_trace;
 use trackbed_net::models::parse_rates;
-use trackbed_outward::files::{decompressed, read_bounded};
+use trackbed_outward::files::{decompressed, read_bounded, text_of};
 use trackbed_railway::handover::Table;
 use trackbed_railway::motion::{DriveLog, LogFormat};
 use trackbed_scenario::{Override, Plan, Source, load};
@@ -59,8 +59,8 @@ fn look(path: &Path, bytes: &[u8]) -> (&'static str, anyhow::Result<String>) {
         return ("capture", capture(bytes));
     }
     let binary = v2x::unhex(bytes);
-    let (text, described) = (std::str::from_utf8(bytes), json::describe(&binary));
-    let Some(text) = text.ok().filter(|_| described.is_err()) else {
+    let (text, described) = (text_of(bytes.to_vec()), json::describe(&binary));
+    let Some(text) = text.as_deref().ok().filter(|_| described.is_err()) else {
         let said = described.map(|_| count(binary.len(), "byte"));
         return ("V2X message or certificate", said.map_err(|why| anyhow!("{why}")));
     };

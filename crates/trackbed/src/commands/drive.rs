@@ -99,10 +99,7 @@ fn import(arguments: &ImportArguments) -> anyhow::Result<()> {
     let operators = plural(imported.drive.timelines.len() as u64, "operator");
     let output = shell_word(&arguments.output);
     tell(format_args!("{output}: {operators}, {}", plural(handovers, "handover")));
-    match &arguments.table {
-        Some(path) => learn(&imported, known.as_ref(), path),
-        None => Ok(()),
-    }
+    arguments.table.as_ref().map_or(Ok(()), |path| learn(&imported, known.as_ref(), path))
 }
 
 fn learn(imported: &Imported, known: Option<&Table>, path: &Path) -> anyhow::Result<()> {
@@ -131,7 +128,8 @@ fn read(
 ) -> anyhow::Result<()> {
     let mut head = Vec::new();
     open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
-    let packed = head.starts_with(&[0x1f, 0x8b]).then(|| read_text(path, WHOLE_MAX)).transpose()?;
+    let is_encoded = [[0x1f, 0x8b], [0xff, 0xfe]].iter().any(|mark| head.starts_with(mark));
+    let packed = is_encoded.then(|| read_text(path, WHOLE_MAX)).transpose()?;
     let start = match &packed {
         Some(text) => text.chars().take(HEAD_BYTES as usize).collect(),
         None => String::from_utf8_lossy(&head),

@@ -56,7 +56,7 @@ pub struct Arguments {
     /// Also write the verdicts to FILE as JUnit's XML, for CI
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Choose where runs execute: virtual or emulated [default: virtual]
+    /// Choose where runs execute: virtual or emulated [default: the scenario's]
     #[arg(long, value_enum)]
     pub substrate: Option<SubstrateArgument>,
     /// Set the root seed [default: the scenario's seed]
@@ -176,16 +176,18 @@ fn planned(arguments: &Arguments) -> anyhow::Result<(Plan, Option<Emulated>)> {
         allow_commands: *allow_commands,
         ..RunOptions::default()
     };
-    match substrate {
-        Some(SubstrateArgument::Live) => {
+    let load = || scenario::load(&Source::named(scenario), &campaign::overrides(&options));
+    let home = || Ok(load()?.home.into());
+    match substrate.map_or_else(home, anyhow::Ok)? {
+        SubstrateArgument::Live => {
             bail!("drops needs links of its own\n  help: use --substrate virtual or emulated")
         }
-        Some(SubstrateArgument::Emulated) => {
+        SubstrateArgument::Emulated => {
             let (plan, emulated) = Campaign::emulated(scenario, &options)?;
             Ok((plan, Some(emulated)))
         }
-        None | Some(SubstrateArgument::Virtual) => {
-            let plan = scenario::load(&Source::named(scenario), &campaign::overrides(&options))?;
+        SubstrateArgument::Virtual => {
+            let plan = load()?;
             Virtual::new().check(&plan).map_err(anyhow::Error::msg)?;
             Ok((plan, None))
         }

@@ -65,7 +65,8 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         (Some(_), true) => tell("the result equals the one in the directory"),
         (Some(_), false) => {
             bail!(
-                "the result differs from the one in the directory; this is a bug, please report it"
+                "the result differs from the one in the directory: its files were edited, or the run \
+                 was not repeated exactly; if nobody edited them, please report it as a bug"
             )
         }
     }

@@ -73,7 +73,8 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
             };
             format!("{} is not a signed message or certificate{advice}", path.display())
         })?;
-        if let Some(judge) = judge.as_mut().filter(|_| shown["type"] == "signed-message") {
+        if let Some(judge) = &mut judge {
+            ensure!(shown["type"] == "signed-message", "--verify is for messages only");
             judge.judge(message?, None, &mut shown);
         }
         output::print(&output::json(&shown)?)?;
@@ -124,8 +125,11 @@ pub(super) fn messages(
 
 const GEONETWORKING: &[u8] = &[0x89, 0x47];
 const WSMP: &[u8] = &[0x88, 0xdc];
+const IPV4: &[u8] = &[0x08, 0x00];
+const IPV6: &[u8] = &[0x86, 0xdd];
+const UDP: u8 = 17;
 
-/// The signed message behind the headers of GeoNetworking or WSMP, wherever the frame names these.
+/// The signed message behind the headers of GeoNetworking, WSMP or UDP, wherever the frame names these.
 fn message_in(frame: &[u8]) -> Option<Result<&[u8], Refusal>> {
     let kinds = frame.windows(2).take(LINK_HEADERS_MAX).enumerate();
     let mut found = kinds.filter_map(|(at, kind)| {
@@ -143,6 +147,8 @@ fn message_behind<'a>(kind: &[u8], packet: &'a [u8]) -> Option<Result<&'a [u8], 
         // EN 302 636-4-1, section 9.6: the basic header says that a secured packet follows.
         GEONETWORKING if packet.first()? & 15 == 2 => packet.get(4..)?,
         WSMP => short_message(packet)?,
+        IPV4 if *packet.get(9)? == UDP => packet.get(usize::from(packet[0] & 15) * 4 + 8..)?,
+        IPV6 if *packet.get(6)? == UDP => packet.get(48..)?,
         _ => return None,
     };
     // Version 2, or signed data of version 3. Others are not signed, or stand there by chance.

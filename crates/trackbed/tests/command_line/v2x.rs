@@ -22,8 +22,8 @@ fn a_cam_is_shown_from_bytes_and_from_digits() {
     let mut brainpool = *cam;
     brainpool[cam.len() - 66] = 0x81;
     let packet = |message: &[u8]| [&[0x12, 0, 0x50, 1], message].concat();
-    // Over Ethernet, with a tag of a VLAN as a short message with a checksum behind it, of all devices at once, signed
-    // on another curve, and another packet.
+    // Over Ethernet, with a tag of a VLAN as a short message with a checksum behind it, of all devices at once, in a
+    // datagram, signed on another curve, and another packet.
     let frames = [
         [&[0; 12], &[0x89, 0x47][..], &packet(cam)].concat(),
         [
@@ -34,6 +34,7 @@ fn a_cam_is_shown_from_bytes_and_from_digits() {
         ]
         .concat(),
         [&[0x89, 0x47][..], &[0; 18], &packet(cam)].concat(),
+        [&[0; 12], &[8, 0, 0x45, 0, 0, 0, 0, 0, 0, 0, 0, 17][..], &[0; 18], cam].concat(),
         [&[0; 12], &[0x89, 0x47][..], &packet(&brainpool)].concat(),
         [&[0; 12], &[8, 6][..], &[0; 28]].concat(),
     ];
@@ -56,12 +57,12 @@ fn a_cam_is_shown_from_bytes_and_from_digits() {
         .write("b.pcapng", &[sections, frames.each_ref().map(next_generation).concat()].concat());
     for name in ["a.pcap", "b.pcapng"] {
         let ended = scratch.succeed(&format!("v2x decode {name}"));
-        let expected = "3 signed messages, 1 other packets; 1 unreadable: the message's signature is an \
+        let expected = "4 signed messages, 1 other packets; 1 unreadable: the message's signature is an \
                         ecdsaBrainpoolP256r1Signature";
         assert!(ended.stderr.contains(expected), "{}", ended.stderr);
         let found = ended.json();
-        assert_eq!([0, 1, 2].map(|at| &found[at]["data"]), [&shown["data"]; 3], "{name}");
-        assert_eq!([0, 1, 2].map(|at| &found[at]["packet"]), [1, 2, 3], "{name}");
+        assert_eq!([0, 1, 2, 3].map(|at| &found[at]["data"]), [&shown["data"]; 4], "{name}");
+        assert_eq!([0, 1, 2, 3].map(|at| &found[at]["packet"]), [1, 2, 3, 4], "{name}");
     }
     scratch.write("cam.gn", &packet(cam));
     assert_eq!(scratch.succeed("v2x decode cam.gn").json(), shown);

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, Read as _};
 
 use trackbed_core::text::lines;
+use trackbed_outward::files::text_of;
 
 use super::{DriveLog, LogFormat};
 use crate::motion::MotionError;
@@ -22,10 +23,12 @@ impl DriveLog {
         let mut more = read_lines(&mut source, &mut piece, &mut line)?;
         let format = LogFormat::of_text(&piece);
         if format != LogFormat::Csv {
-            let rest = source.by_ref().take(WHOLE_MAX).read_to_string(&mut piece);
-            if rest.map_err(|why| unreadable(&why, line))? as u64 == WHOLE_MAX {
+            let mut rest = Vec::new();
+            let read = source.by_ref().take(WHOLE_MAX).read_to_end(&mut rest);
+            if read.map_err(unreadable)? as u64 == WHOLE_MAX {
                 return Err(MotionError::new("it is longer than 256 MB; split it"));
             }
+            piece.push_str(&text(rest, line)?);
             return take(DriveLog::read(&piece, format, columns, true)?);
         }
         // With the comments above it, so that lines keep their numbers.
@@ -53,23 +56,27 @@ fn read_lines(
     piece: &mut String,
     line: &mut u64,
 ) -> Result<bool, MotionError> {
-    let start = piece.len();
-    while piece.len() - start < PIECE_BYTES {
-        let read = source.by_ref().take(PIECE_BYTES as u64).read_line(piece);
-        if read.map_err(|why| unreadable(&why, *line))? == 0 {
-            return Ok(false);
-        }
-        *line += 1;
+    let (mut bytes, above, mut more) = (Vec::new(), *line, true);
+    while more && bytes.len() < PIECE_BYTES {
+        let read = source.by_ref().take(PIECE_BYTES as u64).read_until(b'\n', &mut bytes);
+        more = read.map_err(unreadable)? > 0;
+        *line += u64::from(more);
     }
-    Ok(true)
+    piece.push_str(&text(bytes, above)?);
+    Ok(more)
 }
 
-fn unreadable(why: &io::Error, line: u64) -> MotionError {
-    let advice = match why.kind() {
-        io::ErrorKind::InvalidData => "it is not text in UTF-8; convert it".to_owned(),
-        _ => format!("it cannot be read: {why}"),
-    };
-    MotionError::new(advice).in_line(line + 1)
+/// The text below line `above`.
+fn text(bytes: Vec<u8>, above: u64) -> Result<String, MotionError> {
+    text_of(bytes).map_err(|why| {
+        let valid = &why.as_bytes()[..why.utf8_error().valid_up_to()];
+        let line = above + 1 + valid.iter().filter(|byte| **byte == b'\n').count() as u64;
+        MotionError::new("it is not text in UTF-8; convert it").in_line(line)
+    })
+}
+
+fn unreadable(why: io::Error) -> MotionError {
+    MotionError::new(format!("it cannot be read: {why}"))
 }
 
 const PIECE_BYTES: usize = 1 << 20;

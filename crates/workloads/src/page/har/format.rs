@@ -29,8 +29,9 @@ pub(super) struct PageOf {
 #[derive(Deserialize)]
 pub(super) struct Entry {
     pub pageref: Option<String>,
+    /// Absent where a load generator recorded its script.
     #[serde(rename = "startedDateTime")]
-    pub started: String,
+    pub started: Option<String>,
     /// Milliseconds from the start to the end.
     pub time: Option<f64>,
     pub request: Request,

@@ -69,7 +69,8 @@ impl Recorded {
         let mut all = Vec::new();
         for (index, entry) in archive.log.entries.into_iter().enumerate() {
             if of_the_page(&entry) && is_transfer(&entry) {
-                all.push(Recorded::new(entry, index + 1)?);
+                let after = all.last().map_or(0.0, |last: &Recorded| last.end);
+                all.push(Recorded::new(entry, index + 1, after)?);
             }
         }
         all.sort_by(|a, b| a.begin.total_cmp(&b.begin));
@@ -83,13 +84,14 @@ impl Recorded {
         }
     }
 
-    fn new(entry: Entry, number: usize) -> Result<Recorded, String> {
-        let place = || name(number, &entry.request.url);
-        let begin = milliseconds(&entry.started).ok_or_else(|| {
+    /// The entry begins at `after` if its own time is not known.
+    fn new(entry: Entry, number: usize, after: f64) -> Result<Recorded, String> {
+        let started = entry.started.as_deref();
+        let begin = started.map_or(Some(after), milliseconds).ok_or_else(|| {
             format!(
                 "{}: startedDateTime is \"{}\"; write a time such as 2024-05-01T10:00:00.000Z",
-                place(),
-                entry.started
+                name(number, &entry.request.url),
+                started.unwrap_or_default()
             )
         })?;
         let span =

@@ -256,6 +256,10 @@ fn what_is_no_page_is_refused_with_place_and_remedy() {
     assert!(unsent.contains("record it while the page loads"), "{unsent}");
     let undated = refused(&[with(a.clone(), "/startedDateTime", json!("yesterday"))]);
     assert!(undated.contains("entry 1 (https://example.test/): startedDateTime"), "{undated}");
+    // A load generator's script has no times.
+    let script = ["/", "/b"].map(|url| entry(0, url, "document", "text/html", 10));
+    let script = script.map(|entry| with(entry, "/startedDateTime", Value::Null));
+    assert_eq!(tree(&page(&script))[1].1, Some((0, None)));
 
     let x = found_in("/y.js", entry(250, "/x.js", "script", "", 9));
     let y = found_in("/x.js", entry(260, "/y.js", "script", "", 9));
