@@ -40,8 +40,7 @@ pub fn run(ledger: &mut Ledger) -> Result<(), String> {
 
 /// The paths that the last commit has changed.
 fn changed() -> Vec<String> {
-    let paths = said("git", &["diff", "--name-only", "HEAD~1", "HEAD"]);
-    paths.lines().map(str::to_owned).collect()
+    said("git", &["diff", "--name-only", "HEAD~1", "HEAD"]).lines().map(str::to_owned).collect()
 }
 
 /// First the parts that watch what was changed; within each half the commit decides the order, so

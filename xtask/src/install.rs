@@ -64,6 +64,5 @@ fn is_answered_by_yes(what: &str) -> bool {
     eprint!("    missing {what}\n    Install them? [y/N] ");
     let _ = io::stderr().flush();
     let mut answer = String::new();
-    let read = io::stdin().read_line(&mut answer);
-    read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
+    io::stdin().read_line(&mut answer).is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
 }

@@ -59,6 +59,5 @@ fn has_packages(python: PathBuf) -> bool {
 
 /// Runs a command without input and output.
 pub fn succeeds(command: &mut Command) -> bool {
-    let command = command.stdin(Stdio::null()).stdout(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
+    command.stdin(Stdio::null()).stdout(Stdio::null()).status().is_ok_and(|status| status.success())
 }

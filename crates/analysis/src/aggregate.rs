@@ -256,8 +256,7 @@ fn best_cell(
     let by_costs = |a: &[f64; 3], b: &[f64; 3]| {
         a.iter().zip(b).map(|(a, b)| a.total_cmp(b)).find(|order| order.is_ne())
     };
-    let ranks = group.iter().filter_map(rank);
-    let best = ranks.min_by(|a, b| {
+    let best = group.iter().filter_map(rank).min_by(|a, b| {
         let order = a.0.0.cmp(&b.0.0).then(a.0.1.total_cmp(&b.0.1));
         order.then(by_costs(&a.1, &b.1).unwrap_or(std::cmp::Ordering::Equal))
     });
@@ -320,10 +319,8 @@ fn metric_summary(name: &str, runs: &[&[f64]]) -> Option<MetricSummary> {
     let grouped = (is_wanted && runs.len() >= MIN_RUNS as usize)
         .then(|| Runs::new(runs.iter().copied()).ok())
         .flatten();
-    let interval = |p: f64| {
-        let estimate = grouped.as_ref()?.estimate(Statistic::Quantile(p)).ok()?;
-        estimate.interval.closed()
-    };
+    let interval =
+        |p: f64| grouped.as_ref()?.estimate(Statistic::Quantile(p)).ok()?.interval.closed();
     Some(MetricSummary {
         mean: means.mean(),
         ci95: mean_interval(&means, CONFIDENCE).ok()?.map(|end| end.clamp(least, most)),

@@ -194,8 +194,7 @@ fn damaged_pieces_are_named() {
     finish_one(&scratch);
     let names = scratch.objects();
     let piece = names.iter().find(|name| name.starts_with("runs/")).unwrap();
-    let path = scratch.0.path().join("bucket/sweep").join(piece);
-    fs::write(path, "{\"run\":9}\n").unwrap();
+    fs::write(scratch.0.path().join("bucket/sweep").join(piece), "{\"run\":9}\n").unwrap();
     let second = scratch.machine("second");
     let why = scratch.store().fetch(&second).unwrap_err().to_string();
     let kept = fs::read_dir(&second).unwrap().map(|entry| entry.unwrap().file_name());

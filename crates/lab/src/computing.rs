@@ -69,8 +69,7 @@ mod tests {
         let settings = ["protocol=coap", "workload.size=100B", "workload.count=1", "link.loss=0%"];
         let plan = built_in("vru", &settings);
         let completion = |runner: Runner| {
-            let outcome = runner.execute(&plan.cells[0], 1, 0).unwrap();
-            outcome.samples().unwrap()["completion_ms"][0]
+            runner.execute(&plan.cells[0], 1, 0).unwrap().samples().unwrap()["completion_ms"][0]
         };
         let [client, server] = [30, 500].map(Duration::from_micros);
         let free = Runner::new(Cancel::new());

@@ -78,8 +78,7 @@ impl Member {
 
 /// The phones of all members, in their order.
 pub(crate) fn clients(members: &[Member]) -> Clients<'_> {
-    let own = members.iter().filter(|member| member.has_phones);
-    let phones = own.map(|member| Phones {
+    let phones = members.iter().filter(|member| member.has_phones).map(|member| Phones {
         count: member.cell.workload.phones(),
         access: member.cell.network.access.as_ref(),
         priority: member.cell.place.as_ref().map_or(1, |place| place.schedule.priority),

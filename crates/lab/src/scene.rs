@@ -85,8 +85,7 @@ impl Scene {
         (client, server): (PathControl, PathControl),
     ) -> Option<Task<()>> {
         // A connection with one path has none to leave.
-        let radio = cell.radio.as_ref()?;
-        let foresight = radio.foresight();
+        let foresight = cell.radio.as_ref()?.foresight();
         let can = cell.endpoint.protocol.capabilities().multipath;
         if !can || !foresight::acts(foresight).is_some_and(|end| acting.contains(&end)) {
             return None;

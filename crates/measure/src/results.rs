@@ -317,8 +317,7 @@ impl CellResult {
             serde_json::Value::String(text) => Some(text.clone()),
             bare => Some(format!("{name} {bare}")),
         };
-        let texts = names.iter().filter_map(text);
-        texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
+        names.iter().filter_map(text).filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -341,8 +340,7 @@ fn is_zero(count: &u32) -> bool {
 
 /// The names of all factors, in the order in which the cells list them.
 pub fn factor_names<'a>(cells: impl IntoIterator<Item = &'a CellResult>) -> Vec<String> {
-    let names = distinct(cells.into_iter().flat_map(|cell| cell.factors.keys()));
-    names.into_iter().cloned().collect()
+    distinct(cells.into_iter().flat_map(|cell| cell.factors.keys())).into_iter().cloned().collect()
 }
 
 /// A reason for which runs failed.

@@ -282,8 +282,7 @@ fn disconnect(version: Version, reader: &mut Reader) -> Result<Packet> {
 
 /// The QoS in the two lowest bits.
 fn qos(bits: u8) -> Result<Qos> {
-    let known = Qos::ALL.get(usize::from(bits & 0b11)).copied();
-    known.ok_or(Fault::malformed("QoS 3 does not exist"))
+    Qos::ALL.get(usize::from(bits & 0b11)).copied().ok_or(Fault::malformed("QoS 3 does not exist"))
 }
 
 fn not_zero<T: Default + PartialEq>(value: Option<T>) -> Result<Option<T>> {

@@ -63,8 +63,7 @@ pub(crate) fn parse_filter(filter: &str) -> Result<(Option<&str>, &str), Fault> 
 
 /// What follows `$share/`: a name and a filter.
 pub(crate) fn split_group(shared: &str) -> Option<(&str, &str)> {
-    let parts = shared.split_once('/');
-    parts.filter(|(group, _)| !group.is_empty() && !group.contains(['+', '#']))
+    shared.split_once('/').filter(|(group, _)| !group.is_empty() && !group.contains(['+', '#']))
 }
 
 pub(crate) fn levels(topic: &str) -> usize {

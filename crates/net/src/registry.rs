@@ -149,7 +149,6 @@ impl QueueEntry {
 
     fn selected(arguments: &Arguments) -> &'static QueueEntry {
         let name: &str = arguments.need(SELECTOR.name);
-        let entry = QUEUES.iter().find(|entry| entry.name == name);
-        entry.expect("the selector offers existing queues")
+        QUEUES.iter().find(|entry| entry.name == name).expect("the selector offers existing queues")
     }
 }

@@ -115,8 +115,7 @@ impl Connection for Http1Connection {
             let mut sender = self.sender.lock().await;
             let sender = sender.as_mut().ok_or_else(|| self.open.is_closed())?;
             // Ready once the response before it has been read to its end.
-            let ready = sender.ready().await;
-            ready.map_err(|error| failed(HTTP1.protocol, Step::Send, &error))?;
+            sender.ready().await.map_err(|error| failed(HTTP1.protocol, Step::Send, &error))?;
             response(&self.open, sender.send_request(request), running).await
         })
     }

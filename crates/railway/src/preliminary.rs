@@ -41,8 +41,7 @@ pub fn ride(
     let seed = Seed::of_run(root, u64::from(number)).child("preliminary").child(direction.name());
     let ride = railway.ride(direction);
     // A train that never reaches the end of its track is followed for a day.
-    let end = ride.end().unwrap_or(LONGEST).min(LONGEST);
-    let timelines = railway.drive(&ride, end, &seed);
+    let timelines = railway.drive(&ride, ride.end().unwrap_or(LONGEST).min(LONGEST), &seed);
     let mut record = RideRecord::new(direction);
     for timeline in &timelines {
         record.operator(&timeline.operator);

@@ -74,8 +74,7 @@ pub(crate) fn check_addresses(at: Selected<'_>, cell: &Cell, problems: &mut Prob
 
 /// The workload, if its clients ignore the environment.
 fn idle_workload(spec: &Spec) -> Option<String> {
-    let kind = spec.get("workload.kind")?;
-    let name = kind.choices.first()?.chosen.text();
+    let name = spec.get("workload.kind")?.choices.first()?.chosen.text();
     let workload = trackbed_workloads::find(&name)?;
     (!workload.follows_environment).then_some(name)
 }

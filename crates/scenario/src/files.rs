@@ -73,7 +73,7 @@ impl Files {
             let text = text.map_err(|why| format!("cannot read {}: {why}", path.display()))?;
             return Ok(Value::Contents(text.into()));
         }
-        let text = std::str::from_utf8(&plain);
+        let text = files::text_of(plain.into_owned());
         let text = text.map_err(|_| format!("{} is not valid UTF-8", path.display()))?;
         Ok(Value::Contents(text.trim_start_matches('\u{feff}').into()))
     }

@@ -27,8 +27,7 @@ fn is_own(key: &str) -> bool {
 
 /// The keys of a group: its own, those of the ends, and these tables.
 pub(crate) fn fields(tables: Vec<Field>) -> Vec<Field> {
-    let keys = [PARAMETERS, &endpoint::parameters()].concat();
-    keys.iter().map(Field::swept).chain(tables).collect()
+    [PARAMETERS, &endpoint::parameters()].concat().iter().map(Field::swept).chain(tables).collect()
 }
 
 /// Gives the workload of each group that names no kind that of the scenario.

@@ -367,8 +367,7 @@ impl Endpoint {
 impl NetworkPlan {
     /// The largest packet that fits every link in both directions, in bytes, IP header included.
     pub fn mtu(&self) -> u32 {
-        let links = self.paths.iter().chain(&self.access);
-        links.flat_map(|link| link.mtu).min().unwrap_or(u32::MAX)
+        self.paths.iter().chain(&self.access).flat_map(|link| link.mtu).min().unwrap_or(u32::MAX)
     }
 
     /// The round-trip time without serialisation and queueing; `None` if the delay varies.

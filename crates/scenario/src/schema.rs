@@ -198,8 +198,7 @@ fn queue_shorthands(models: &[Model]) -> Vec<Shorthand> {
 /// The value of a whole number at the top, or its default.
 pub(crate) fn count(spec: &Spec, name: &str) -> u64 {
     let otherwise = || {
-        let field = SCHEMA.top.iter().find(|field| field.name == name)?;
-        field.otherwise.default_text()?.parse().ok()
+        SCHEMA.top.iter().find(|field| field.name == name)?.otherwise.default_text()?.parse().ok()
     };
     spec.value(name).and_then(u64::from_value).or_else(otherwise).unwrap_or(1)
 }

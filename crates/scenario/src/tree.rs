@@ -52,8 +52,7 @@ impl Table {
     pub fn paths(&self) -> Vec<String> {
         let of = |entry: &Entry| match &entry.node.content {
             Content::Table(table) => {
-                let below = table.paths().into_iter();
-                below.map(|path| format!("{}.{path}", entry.key)).collect()
+                table.paths().into_iter().map(|path| format!("{}.{path}", entry.key)).collect()
             }
             Content::Scalar(_) | Content::List(_) => vec![entry.key.clone()],
         };

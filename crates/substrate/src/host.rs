@@ -128,8 +128,7 @@ pub(crate) fn no_common_version(host: &str, remote: SocketAddr) -> io::Error {
 
 /// Checks the size of a TCP buffer in bytes, and returns it.
 pub(crate) fn buffer_size(size: usize) -> io::Result<u32> {
-    let fitting = u32::try_from(size).ok().filter(|size| BUFFER_SIZES.contains(size));
-    fitting.ok_or_else(|| {
+    u32::try_from(size).ok().filter(|size| BUFFER_SIZES.contains(size)).ok_or_else(|| {
         let (least, most) = (BUFFER_SIZES.start(), BUFFER_SIZES.end());
         invalid(format!("a TCP buffer cannot have {size} bytes; choose {least} to {most}"))
     })

@@ -35,8 +35,7 @@ fn a_run_with_timers_udp_tcp_and_entropy_touches_nothing() {
     let _turn = turn();
     let spec = support::link(Bitrate::from_mbps(20), Duration::from_millis(5), 30_000)
         .with(Loss::bernoulli(Ratio::from_parts(1, 100)));
-    let done = Simulation::new().run(seed(), pair_by(&spec, &seed()), everything);
-    done.unwrap();
+    Simulation::new().run(seed(), pair_by(&spec, &seed()), everything).unwrap();
     let violations = take_violations();
     assert!(violations.is_empty(), "{violations:#?}");
 }

@@ -165,8 +165,7 @@ impl Recorder {
 }
 
 fn place<T: Clone + PartialEq>(list: &mut Vec<T>, item: &T) -> u32 {
-    let known = list.iter().position(|other| other == item);
-    known.unwrap_or_else(|| {
+    list.iter().position(|other| other == item).unwrap_or_else(|| {
         list.push(item.clone());
         list.len() - 1
     }) as u32

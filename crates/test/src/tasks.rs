@@ -65,8 +65,7 @@ impl<T> Future for JoinHandle<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        let task = self.0.as_mut().expect("only its end takes the task");
-        Pin::new(task).poll(cx)
+        Pin::new(self.0.as_mut().expect("only its end takes the task")).poll(cx)
     }
 }
 

@@ -87,8 +87,7 @@ mod tests {
 
     fn resolve(text: &str, variables: &[(&str, &str)]) -> Result<String, String> {
         let find = |name: &str| {
-            let found = variables.iter().find(|(key, _)| *key == name);
-            found.map(|(_, value)| (*value).to_owned())
+            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
         };
         text.parse::<ShardArgument>()?.resolve(find).map(|shard| shard.to_string())
     }

@@ -117,8 +117,7 @@ impl Connection for Open {
         Box::pin(async move {
             let body = body::collect(request.body, self.client.longest).await?;
             let text = [request.path.as_bytes(), b"\n", &body].concat();
-            let asked = self.ask(&text).await;
-            asked.map_err(|why| Error::transient("once", Step::Receive, why))
+            self.ask(&text).await.map_err(|why| Error::transient("once", Step::Receive, why))
         })
     }
 

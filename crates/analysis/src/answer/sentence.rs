@@ -386,8 +386,7 @@ impl<'a> Sentence<'a> {
 
     /// The best cell, and those that are as good or nearly so.
     fn level_cells(&self) -> impl Iterator<Item = &'a CellResult> {
-        let level = self.level.iter().chain(&self.near);
-        level.filter_map(|one| self.cell(one)).chain([self.best])
+        self.level.iter().chain(&self.near).filter_map(|one| self.cell(one)).chain([self.best])
     }
 }
 

@@ -224,7 +224,10 @@ fn obstacles(document: &FitDocument) -> Vec<String> {
             Some(nearest) => {
                 format!("{} was never met: the nearest is {}.", figure.text, short(nearest))
             }
-            None => format!("{} was never measured.", figure.text),
+            None => format!(
+                "{} was never measured (a setting with failed runs gives none).",
+                figure.text
+            ),
         })
         .collect();
     if !never.is_empty() {

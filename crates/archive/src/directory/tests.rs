@@ -137,8 +137,7 @@ fn in_the_end_the_order_does_not_tell_who_was_done_first() {
         assert_eq!(read_runs(&scratch.0), [a, b, c, result(1, 1), d]);
     }
     // Duplicates are removed.
-    let twice = [in_order.as_slice(), &in_order].concat();
-    fs::write(scratch.0.join(RUNS), twice).unwrap();
+    fs::write(scratch.0.join(RUNS), [in_order.as_slice(), &in_order].concat()).unwrap();
     RunDirectory::continue_or_create(&scratch.0, about("a")).unwrap().settle().unwrap();
     assert!(fs::read(scratch.0.join(RUNS)).unwrap() == in_order);
 }

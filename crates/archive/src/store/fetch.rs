@@ -55,8 +55,7 @@ impl Store {
                     }
                     let file = results.get_mut(&path).expect("it was put there just now");
                     self.copy_piece(object, name, &path, file)?;
-                    let pieces = fetched.pieces.entry(folder.to_owned()).or_default();
-                    pieces.push(name.to_owned());
+                    fetched.pieces.entry(folder.to_owned()).or_default().push(name.to_owned());
                 }
                 None => {
                     make_folder_of(&target)?;

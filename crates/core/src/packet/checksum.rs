@@ -78,8 +78,7 @@ fn sum_of_words(data: &[u8]) -> u16 {
     }
     let mut sum = lanes.iter().sum::<u64>();
     for word in blocks.remainder().chunks(2) {
-        let word = [word[0], word.get(1).copied().unwrap_or(0)];
-        sum += u64::from(u16::from_ne_bytes(word));
+        sum += u64::from(u16::from_ne_bytes([word[0], word.get(1).copied().unwrap_or(0)]));
     }
     while sum > u64::from(u16::MAX) {
         sum = (sum & 0xffff) + (sum >> 16);

@@ -102,8 +102,7 @@ impl Table {
 
     /// The columns whose names begin with `prefix`, and the rest of their names.
     pub fn columns_after(&self, prefix: &str) -> Vec<(Column, &str)> {
-        let titles = (0..).zip(&self.heading);
-        let found = titles.filter_map(|(at, title)| {
+        let found = (0..).zip(&self.heading).filter_map(|(at, title)| {
             let (start, rest) = title.split_at_checked(prefix.len())?;
             start.eq_ignore_ascii_case(prefix).then_some((Column(at), rest))
         });

@@ -240,8 +240,7 @@ mod tests {
                 at += random.exponential() * service / rho;
                 let length = if fixed { service } else { random.exponential() * service };
                 let now = Time::from_nanos(at as u64);
-                let length = Duration::from_nanos(length as u64);
-                cores.begin(now, Claimant::Network, 1, length);
+                cores.begin(now, Claimant::Network, 1, Duration::from_nanos(length as u64));
                 begins.push(now);
                 while let Some((end, job)) = cores.next_finished() {
                     sum += (end.as_nanos() - begins[job.0 as usize].as_nanos()) as f64;

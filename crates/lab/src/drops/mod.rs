@@ -12,7 +12,7 @@ use std::time::Duration;
 use trackbed_analysis::drops;
 use trackbed_measure::drops::{DropVerdict, DropsCell, Passed, Pattern, Place};
 use trackbed_measure::results::{EMULATED, VIRTUAL};
-use trackbed_scenario::{Cell, Plan};
+use trackbed_scenario::{Cell, Factor, Plan};
 use trackbed_substrate::Cancel;
 
 use crate::capture::Capture;
@@ -121,14 +121,19 @@ pub fn capture(
 /// The cell in words, without its random loss.
 fn name(cell: &Cell) -> String {
     let told = cell.factors.iter().filter(|(name, _)| !is_random_key(name));
-    match told.map(|(_, value)| value.to_string()).collect::<Vec<_>>() {
+    let words = told.map(|(name, value)| match value {
+        Factor::Number(number) => format!("{name} {number}"),
+        Factor::Text(text) => text.clone(),
+    });
+    match words.collect::<Vec<_>>() {
         words if words.is_empty() => cell.endpoint.protocol.name().to_owned(),
         words => words.join(" "),
     }
 }
 
 fn is_random_key(name: &str) -> bool {
-    ["loss", "corruption", "duplication", "reordering"].iter().any(|key| name.contains(key))
+    let is_random = |key: &&str| name.contains(*key) && !name.contains("threshold");
+    ["loss", "corruption", "duplication", "reordering"].iter().any(is_random)
 }
 
 /// The place in the plan of each cell that differs from those before it in more than its random loss.
@@ -146,7 +151,8 @@ pub fn distinct(plan: &Plan) -> Vec<u32> {
 
 /// Whether the scenario's links lose or alter packets by chance, which the search leaves out.
 pub fn is_random(plan: &Plan) -> bool {
-    let links = plan.cells.iter().map(|cell| cell.network.link());
+    let networks = plan.cells.iter().map(|cell| &cell.network);
+    let links = networks.flat_map(|network| network.paths.iter().chain(&network.access));
     let mut models = links.flat_map(|link| link.up.models().iter().chain(link.down.models()));
     models.any(|model| RANDOM.contains(&model.stage()))
 }

@@ -152,13 +152,18 @@ fn completion(samples: &BTreeMap<String, Vec<f64>>) -> Ended {
 /// The cell without random faults of its link, where the packets of these places meet a fault.
 pub(super) fn altered(cell: &Cell, fault: Fault, places: &[Place]) -> Cell {
     let mut cell = cell.clone();
+    for link in cell.network.paths.iter_mut().chain(&mut cell.network.access) {
+        for direction in [&mut link.up, &mut link.down] {
+            let kept = direction.models().iter().filter(|model| !RANDOM.contains(&model.stage()));
+            let clean = kept.fold(LinkSpec::new(), |spec, model| spec.then(Arc::clone(model)));
+            *direction = clean;
+        }
+    }
     let link = &mut cell.network.paths[0];
     for (up, direction) in [(true, &mut link.up), (false, &mut link.down)] {
-        let kept = direction.models().iter().filter(|model| !RANDOM.contains(&model.stage()));
-        let clean = kept.fold(LinkSpec::new(), |spec, model| spec.then(Arc::clone(model)));
         let packets = places.iter().filter(|place| place.up == up);
         let packets = packets.map(|place| (place.content.clone(), place.number)).collect();
-        *direction = clean.with(Chosen { fault, packets });
+        *direction = direction.clone().with(Chosen { fault, packets });
     }
     cell
 }

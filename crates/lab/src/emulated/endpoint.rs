@@ -166,10 +166,8 @@ async fn act(
 ) -> Result<(), Error> {
     let Member { cell, seed, begin, stop, port, .. } = member;
     let scene = Scene::of(&cell, &seed, environment::REAL_LEAD);
-    let host = |number: u32| {
-        let addresses = scene.addresses(&cell, number);
-        machine.roaming(&phone_name(number), addresses, move_on)
-    };
+    let host =
+        |number: u32| machine.roaming(&phone_name(number), scene.addresses(&cell, number), move_on);
     let first = numbers.start;
     let hosts = numbers.map(host).collect();
     let trust = trust.map(Trust::from_der);

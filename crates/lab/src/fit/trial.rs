@@ -119,8 +119,7 @@ const FEW: u32 = 4;
 /// ... if it is so many times farther away than the survivors.
 const HOPELESS: f64 = 3.0;
 
-/// What the runs of each cell give for each figure. A run that failed has no value, so a setting whose runs all
-/// fail gives nothing.
+/// What the runs of each cell give for each figure. Nothing where a run failed: the others are a selection.
 fn given(
     figures: &[Figure],
     cells: &[Vec<usize>],
@@ -128,9 +127,9 @@ fn given(
 ) -> Vec<Option<Given>> {
     let of = |(figure, cells): (&Figure, &Vec<usize>)| {
         let runs = |cell: &usize| -> Vec<&[f64]> {
-            let samples =
-                results[*cell].iter().filter_map(|run| run.samples()?.get(&figure.metric));
-            samples.map(Vec::as_slice).collect()
+            let samples: Option<Vec<_>> = results[*cell].iter().map(|run| run.samples()).collect();
+            let samples = samples.unwrap_or_default().into_iter();
+            samples.filter_map(|samples| samples.get(&figure.metric)).map(Vec::as_slice).collect()
         };
         figure.given(&cells.iter().map(runs).collect::<Vec<_>>())
     };

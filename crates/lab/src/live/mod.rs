@@ -113,8 +113,7 @@ impl Live {
         warm_up(&cell.endpoint);
         let log = EventLog::default();
         let origin = Origin::now();
-        let execution = Execution::new(origin).with_time_limit(RUN_MAX);
-        let driven = execution.run(|machine| {
+        let driven = Execution::new(origin).with_time_limit(RUN_MAX).run(|machine| {
             let log = log.clone();
             async move {
                 let host = |number| machine.host(&phone_name(number), ANYWHERE);

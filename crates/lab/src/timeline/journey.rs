@@ -45,8 +45,7 @@ fn map(Journey { ride, railway, .. }: &Journey, drive: &Drive) -> Map {
         let (east_km, north_km) = km(at);
         Place { name, east_km, north_km }
     };
-    let operators = railway.iter().flat_map(|railway| railway.operators());
-    let stations = operators.map(|operator| {
+    let stations = railway.iter().flat_map(|railway| railway.operators()).map(|operator| {
         let station = |station: &trackbed_railway::radio::Station| {
             place(station.cell.clone(), station.coordinates)
         };

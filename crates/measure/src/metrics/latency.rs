@@ -9,8 +9,7 @@ use super::{Metric, ms};
 
 pub(super) const METRICS: &[Metric] = metrics! {
     "rtt_ms", |records| {
-        let latencies = gather(records).into_values().filter_map(|message| message.latency());
-        latencies.map(ms).collect()
+        gather(records).into_values().filter_map(|message| message.latency()).map(ms).collect()
     } =>
         "time of each answered message from its intended time to the end of the answer; in a \
          closed loop it is intended when it is sent";

@@ -102,7 +102,7 @@ pub fn frames<E>(
 /// If the captured link is none whose headers have a fixed length, or a packet has no time.
 pub fn lengths(capture: &[u8]) -> Result<String, String> {
     let (mut text, mut first) = (String::new(), None);
-    frames(capture, |Frame { number, at, link, len, .. }| {
+    let (count, end) = frames(capture, |Frame { number, at, link, len, .. }| {
         let headers = match link {
             Linktype::NULL | Linktype::LOOP => 4,
             Linktype::ETHERNET => 14,
@@ -120,5 +120,8 @@ pub fn lengths(capture: &[u8]) -> Result<String, String> {
         writeln!(text, "{since} ns,{} B", len.saturating_sub(headers))
             .map_err(|why| why.to_string())
     })?;
-    Ok(text)
+    match end {
+        "" => Ok(text),
+        _ => Err(format!("it is damaged after packet {count}; cut it there, as with editcap -r")),
+    }
 }

@@ -135,8 +135,7 @@ fn secrets_stand_before_the_packets_that_need_them() {
 fn text_that_is_too_long_is_cut_between_characters() {
     let long = "ä".repeat(40_000);
     let section = Section { command_line: long.clone(), ..section() };
-    let writer = PcapngWriter::new(Vec::new(), &section).unwrap();
-    let file = writer.finish(Time::ZERO).unwrap();
+    let file = PcapngWriter::new(Vec::new(), &section).unwrap().finish(Time::ZERO).unwrap();
     let (_, capture) = parse_pcapng(&file).unwrap();
     let Block::SectionHeader(header) = &capture.sections[0].blocks[0] else { panic!() };
     assert_eq!(text(&header.options, 1), Some(&long[..65_534]));
@@ -147,6 +146,8 @@ fn a_tap_of_another_capture_and_a_broken_sink_are_errors() {
     let mut other = PcapngWriter::new(Vec::new(), &section()).unwrap();
     let tap = other.add_tap(&tap_point("uplink", 0)).unwrap();
     let mut writer = PcapngWriter::new(Vec::new(), &section()).unwrap();
+    let whole = other.finish(Time::ZERO).unwrap();
+    assert!(lengths(&whole).is_ok() && lengths(&whole[..whole.len() - 4]).is_err());
     let error = writer.packet(Time::ZERO, tap, &packet(60), "").unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
     assert_eq!(writer.dropped(Time::ZERO, tap, &packet(60), "x").unwrap_err().kind(), error.kind());

@@ -45,7 +45,9 @@ impl Broker {
         if let Some(session) = earlier {
             self.take_over(session, now);
             if connect.clean_start {
-                self.forget(session);
+                // Its end publishes a will that waits (MQTT 5, 3.1.2.5).
+                self.sessions.entry(session).and_modify(|session| session.ends = Some(now));
+                self.session_timeout(session, now);
             }
         }
         // Taking over may have ended it.

@@ -298,6 +298,13 @@ fn a_will_may_wait() {
     world.cut(peer);
     world.after(Duration::from_secs(30));
     assert_eq!(world.texts(watcher), ["wills=gone"]);
+    world.connect(peer);
+    world.run();
+    world.cut(peer);
+    world.peers[peer].client.settings_mut().clean_start = true;
+    world.connect(peer);
+    world.run();
+    assert_eq!(world.texts(watcher), ["wills=gone"], "a clean start ends the session");
     let hasty = Settings { will: Some(will), session_expiry_secs: 5, ..lasting(V5, "t") };
     let hasty = world.join(hasty);
     world.cut(hasty);

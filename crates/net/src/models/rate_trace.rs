@@ -100,15 +100,19 @@ impl Trace {
 
     /// How long the trace lasts, rounded up.
     pub fn seconds(&self) -> u64 {
-        self.millis.last().map_or(0, |last| last / 1_000 + 1)
+        self.millis.last().map_or(0, |last| last.div_ceil(1_000))
     }
 
     /// The rate of each second, in bits per second.
     pub fn rates_bps(&self) -> Vec<f64> {
         let mut rates = vec![0.0; self.seconds() as usize];
-        self.millis
-            .iter()
-            .for_each(|at| rates[(at / 1_000) as usize] += 8.0 * OPPORTUNITY_BYTES as f64);
+        let second = |at: &u64| (at.saturating_sub(1) / 1_000) as usize;
+        self.millis.iter().for_each(|at| rates[second(at)] += 8.0 * OPPORTUNITY_BYTES as f64);
+        // The last second may end early.
+        let part = self.millis.last().map_or(0, |last| last % 1_000);
+        if let Some(rate) = rates.last_mut().filter(|_| part > 0) {
+            *rate *= 1_000.0 / part as f64;
+        }
         rates
     }
 

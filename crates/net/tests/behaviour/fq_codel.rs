@@ -18,8 +18,7 @@ fn of(flow: u8, len: usize) -> Packet {
 }
 
 fn flows(events: &Events, point: Point) -> Vec<u8> {
-    let here = events.iter().filter(|(_, at, _)| *at == point);
-    here.map(|(.., packet)| packet.bytes()[15]).collect()
+    events.iter().filter(|(_, at, _)| *at == point).map(|(.., packet)| packet.bytes()[15]).collect()
 }
 
 /// Packets of flows: their length, the gap between them in microseconds, how many.

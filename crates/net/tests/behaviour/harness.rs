@@ -181,8 +181,7 @@ pub fn burst(count: u32) -> impl Iterator<Item = (Time, Packet)> {
 
 /// The numbers of the packets at `point`, in order.
 pub fn numbers(events: &Events, point: Point) -> Vec<u32> {
-    let here = events.iter().filter(|(_, at, _)| *at == point);
-    here.map(|(_, _, packet)| number(packet)).collect()
+    events.iter().filter(|(_, at, _)| *at == point).map(|(_, _, packet)| number(packet)).collect()
 }
 
 /// The times at which packets were at `point`, in order.

@@ -139,8 +139,7 @@ fn nonsense_is_refused_and_extremes_are_survived() {
 #[test]
 fn only_delays_that_are_the_same_at_once_take_super_packets() {
     let takes = |entry: &&&ModelEntry| {
-        let link = LinkSpec::new().then(entry.example_model()).build(&Seed::of_run(1, 0));
-        link.takes_super_packets()
+        LinkSpec::new().then(entry.example_model()).build(&Seed::of_run(1, 0)).takes_super_packets()
     };
     let names: Vec<&str> = MODELS.iter().filter(takes).map(|entry| entry.name).collect();
     assert_eq!(names, ["delay", "delay-timetable", "delay-trace"]);

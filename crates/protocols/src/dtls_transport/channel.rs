@@ -178,8 +178,7 @@ impl Channel for DtlsChannel {
 impl State {
     /// Calls the engine, then takes what it has.
     fn call(&mut self, action: impl FnOnce(&mut Dtls) -> Result<(), dimpl::Error>) {
-        let randomness = self.randomness.clone();
-        randomness.scope(|| {
+        self.randomness.clone().scope(|| {
             if let Err(error) = action(&mut self.dtls) {
                 self.broken(&error);
             }

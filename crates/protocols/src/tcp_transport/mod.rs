@@ -64,8 +64,7 @@ impl TcpDialer {
     pub(crate) async fn connect(&self, remote: SocketAddr) -> Result<Stream> {
         let connected = self.host.connect_tcp(self.local, remote, &self.options).await;
         let tcp = connected.map_err(|error| io_failed(self.protocol, Step::Connect, &error))?;
-        let tcp = self.watch.over(tcp);
-        let opened = Stream::connect(tcp, self.tls.as_ref()).await;
+        let opened = Stream::connect(self.watch.over(tcp), self.tls.as_ref()).await;
         let stream = opened.map_err(|error| io_failed(self.protocol, Step::Handshake, &error))?;
         Ok(stream.entered(&self.paths))
     }

@@ -264,8 +264,7 @@ fn a_status_without_a_coap_code_still_arrives() {
 fn settings_that_make_no_sense_are_refused_with_advice() {
     let refused = |coap| {
         simulate(&clean(), |track| async move {
-            let dialer = protocol("coap").dialer(track.client, &with_coap(coap));
-            dialer.err().unwrap().to_string()
+            protocol("coap").dialer(track.client, &with_coap(coap)).err().unwrap().to_string()
         })
     };
     let coap = CoapParameters::default();

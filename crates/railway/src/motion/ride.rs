@@ -91,13 +91,21 @@ impl Ride {
         }
         let ends = places.first().zip(places.last()).filter(|(first, last)| first.1 != last.1);
         let Some((first, last)) = ends else {
-            return Err(MotionError::new("the train does not move; a table has no use there"));
+            return Err(MotionError::new(
+                "the train does not move, or ends where it began; give each way alone",
+            ));
         };
         let forward = last.1 > first.1;
         let direction = if forward { Direction::Forward } else { Direction::Backward };
         let (mut way_m, mut speeds) = (0.0f64, Vec::with_capacity(2 * places.len()));
         for pair in places.windows(2) {
-            let next_m = way_m.max(direction.sign() * (pair[1].1 - first.1));
+            let ahead_m = direction.sign() * (pair[1].1 - first.1);
+            if way_m - ahead_m > REACH_M {
+                let at = pair[1].0;
+                let why = format!("the train goes back before {at:.0} s; give each way alone");
+                return Err(MotionError::new(why));
+            }
+            let next_m = way_m.max(ahead_m);
             let span = pair[1].0 - pair[0].0;
             if span > STEP_S {
                 let speed_m_s = (next_m - way_m) / span;

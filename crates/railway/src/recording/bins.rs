@@ -41,10 +41,6 @@ impl Bins {
         self.sums.values().map(mean)
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.sums.is_empty()
-    }
-
     /// The times of the first and the last value.
     pub fn span(&self) -> Option<(f64, f64)> {
         Some((self.means().next()?.0, self.means().next_back()?.0))

@@ -25,6 +25,8 @@ pub struct Recording {
     modems: BTreeMap<String, Modem>,
     /// The midnight from which times since 1970 are counted, as receivers without a date do.
     midnight: Option<f64>,
+    /// Positions without a time.
+    untimed: u64,
 }
 
 /// A drive, and what was found about it.
@@ -48,7 +50,10 @@ impl Recording {
     pub fn take(&mut self, log: &DriveLog, operator: Option<&str>) -> Result<(), MotionError> {
         let mut kept: Option<&Sample> = None;
         for sample in &log.samples {
-            let Some(at) = sample.seconds.map(|seconds| self.aligned(seconds)) else { continue };
+            let Some(at) = sample.seconds.map(|seconds| self.aligned(seconds)) else {
+                self.untimed += 1;
+                continue;
+            };
             // A standing receiver moves by its error.
             let stands = |kept: &Sample| {
                 kept.coordinates.plane_distance_m(sample.coordinates) < STANDING_M
@@ -65,10 +70,25 @@ impl Recording {
     }
 
     /// Adds a trace of throughput to the train, second by second, which begins with the drive.
-    pub fn take_trace(&mut self, rates_bps: &[f64], operator: &str) {
-        let modem = self.modems.entry(operator.to_owned()).or_default();
+    ///
+    /// # Errors
+    /// If the operator cannot have this name.
+    pub fn take_trace(&mut self, rates_bps: &[f64], operator: &str) -> Result<(), MotionError> {
+        let modem = self.modem(operator)?;
         modem.is_relative = true;
         (0..).zip(rates_bps).for_each(|(at, rate)| modem.rate.add(f64::from(at), [*rate, 0.0]));
+        Ok(())
+    }
+
+    fn modem(&mut self, name: &str) -> Result<&mut Modem, MotionError> {
+        if name.contains([',', ';', '=']) || ["", "-"].contains(&name) {
+            let why = "an operator's name is empty or contains one of , ; = ; choose another name";
+            return Err(MotionError::new(why));
+        }
+        if !self.modems.contains_key(name) {
+            self.modems.insert(name.to_owned(), Modem::default());
+        }
+        Ok(self.modems.get_mut(name).expect("it is there now"))
     }
 
     fn aligned(&mut self, seconds: f64) -> f64 {
@@ -86,13 +106,7 @@ impl Recording {
             ("", None) => return refuse("a reading without an operator; write NAME=FILE"),
             (name, _) => name,
         };
-        if name.contains([',', ';', '=']) || name == "-" {
-            return refuse("an operator's name contains one of , ; = ; choose another name");
-        }
-        if !self.modems.contains_key(name) {
-            self.modems.insert(name.to_owned(), Modem::default());
-        }
-        let Some(modem) = self.modems.get_mut(name) else { return Ok(()) };
+        let modem = self.modem(name).map_err(|why| why.in_line(reading.line))?;
         let (bins, value) = match &reading.measured {
             Measured::Rate(rate) => (&mut modem.rate, *rate),
             Measured::RoundTrip(seconds) => (&mut modem.round_trip, *seconds),
@@ -115,21 +129,26 @@ impl Recording {
     pub fn drive(&self, table: Option<&Table>) -> Result<Imported, MotionError> {
         let (start, end) = self.span()?;
         let mut notes = Vec::new();
-        let positions = self.places(start, end, &mut notes)?;
-        let ride = match positions.is_empty() {
-            true => None,
-            false => {
-                let track = match table {
-                    Some(table) => Arc::clone(table.track()),
-                    None => Arc::new(Track::through(positions.iter().map(|(_, place)| *place))?),
-                };
-                Some(Ride::through(track, &positions)?)
-            }
+        let mut positions = self.places(start, end, &mut notes)?;
+        let own = || {
+            let track = Track::through(positions.iter().map(|(_, place)| *place))?;
+            Ride::through(Arc::new(track), &positions)
         };
+        let mut leave_out = |why| notes.push(format!("the positions are left out: {why}"));
+        let ride = match table {
+            _ if positions.is_empty() => None,
+            Some(table) => Some(Ride::through(Arc::clone(table.track()), &positions)?),
+            None => own().map_err(&mut leave_out).ok(),
+        };
+        if ride.is_none() {
+            positions.clear();
+        }
+        if self.untimed > 0 {
+            notes.push(format!("{} positions have no time and are ignored", self.untimed));
+        }
         let (mut timelines, mut powers) = (Vec::new(), Vec::new());
+        let window = Window { start, end };
         for (name, modem) in &self.modems {
-            let begin = if modem.is_relative { 0.0 } else { start };
-            let window = Window { start: begin, end: begin + (end - start) };
             timelines.push(modem.timeline(name, window, ride.as_ref(), &mut notes));
             let rsrp =
                 modem.rsrp.means().filter_map(|(at, [dbm, _])| Some((window.time(at)?, dbm)));
@@ -151,7 +170,13 @@ impl Recording {
                 )));
             };
             match modem.is_relative {
-                true => (shortest, has_relative) = (shortest.min(until - from), true),
+                true => {
+                    (shortest, has_relative) = (shortest.min(until - from), true);
+                    let clock = modem.round_trip.span();
+                    let named =
+                        |(from, until)| (format!("round-trip times of {name}"), from, until);
+                    spans.extend(clock.map(named));
+                }
                 false => spans.push((format!("throughput of {name}"), from, until)),
             }
         }

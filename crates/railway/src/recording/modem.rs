@@ -56,38 +56,40 @@ impl Modem {
         let delay = |[seconds, _]: [f64; 2]| {
             What::Delay(Duration::from_micros((seconds * 5e5).round() as u64))
         };
-        let mut changes = window.changes(&self.rate, rate);
-        changes.extend(window.changes(&self.round_trip, delay));
-        if self.round_trip.is_empty() {
+        let length = window.end - window.start;
+        let of_rates = if self.is_relative { Window { start: 0.0, end: length } } else { window };
+        let mut changes = of_rates.changes(&self.rate, rate);
+        let delays = window.changes(&self.round_trip, delay);
+        if delays.is_empty() {
             notes.push(format!("{name}: no round-trip times; 20 ms each way are assumed"));
             let what = What::Delay(DELAY);
             let at = Time::ZERO;
             let delays = LinkDirection::BOTH.map(|direction| LinkChange { at, direction, what });
             changes.extend(delays);
         }
-        if self.changes.is_empty() {
-            notes.push(format!("{name}: no change of the cell, so no handover"));
-        }
+        changes.extend(delays);
         changes.sort_by_key(|change| (change.at, change.direction));
-        for (bins, what) in [(&self.rate, "throughput"), (&self.round_trip, "round-trip times")] {
+        let told =
+            [(of_rates, &self.rate, "throughput"), (window, &self.round_trip, "round-trip times")];
+        for (window, bins, what) in told {
             window.tell(bins, &format!("{what} of {name}"), "the last value holds", notes);
         }
-        let outages = self.outages();
+        let outages = self.outages(window.start - of_rates.start);
         let handovers = self.changes.iter();
         let handovers = handovers.filter_map(|change| handover(change, &outages, window, ride));
-        RadioTimeline {
-            operator: name.to_owned(),
-            changes,
-            handovers: handovers.collect(),
-            signal: Vec::new(),
+        let handovers: Vec<Handover> = handovers.collect();
+        if handovers.is_empty() {
+            notes.push(format!("{name}: no change of the cell, so no handover"));
         }
+        RadioTimeline { operator: name.to_owned(), changes, handovers, signal: Vec::new() }
     }
 
-    /// When nothing came through.
-    fn outages(&self) -> Vec<(f64, f64)> {
+    /// When nothing came through, on a clock that is ahead by so many seconds.
+    fn outages(&self, ahead: f64) -> Vec<(f64, f64)> {
         let mut outages: Vec<(f64, f64)> = Vec::new();
         let mut since = None;
         for (at, [rate, _]) in self.rate.means() {
+            let at = at + ahead;
             match (since, rate > 0.0) {
                 (None, false) => since = Some(at),
                 (Some(from), true) => {

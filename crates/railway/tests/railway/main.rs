@@ -36,8 +36,7 @@ fn is_log(text: &str) -> bool {
     let Ok(log) = DriveLog::parse(text, &[]) else { return false };
     let _ = Track::of_log(&log);
     log.samples.iter().all(|sample| {
-        let degrees = sample.coordinates.latitude_deg();
-        degrees.abs() <= 90.0 && sample.seconds.is_none_or(f64::is_finite)
+        sample.coordinates.latitude_deg().abs() <= 90.0 && sample.seconds.is_none_or(f64::is_finite)
     })
 }
 

@@ -285,8 +285,7 @@ pub(crate) struct Curves(Vec<(String, String)>);
 impl Curves {
     /// The look of a curve and its name.
     pub fn look(&mut self, key: String, name: impl FnOnce() -> String) -> (Look, &str) {
-        let known = self.0.iter().position(|(other, _)| *other == key);
-        let number = known.unwrap_or_else(|| {
+        let number = self.0.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
             self.0.push((key, name()));
             self.0.len() - 1
         });

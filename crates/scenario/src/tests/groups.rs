@@ -31,8 +31,7 @@ fn each_group_has_a_cell_with_the_others_beside_it() {
     assert_eq!(factors(&plan), expected);
     let place = |cell: &Cell| cell.place.clone().unwrap();
     let beside = |cell: usize| {
-        let names = plan.cells[cell].beside.iter().map(|group| place(group).name);
-        names.collect::<Vec<_>>().join(" ")
+        plan.cells[cell].beside.iter().map(|group| place(group).name).collect::<Vec<_>>().join(" ")
     };
     assert_eq!([beside(0), beside(1), beside(4)], ["", "download", "warning"]);
     let groups = plan.cells[3].groups();

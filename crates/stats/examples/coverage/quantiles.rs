@@ -68,8 +68,7 @@ fn difference(runs: usize, shared: f64, p: f64) -> String {
             .map(|_| {
                 let own = rng.normal();
                 [1.0, 2.0].map(|factor| {
-                    let values = with(&mut rng, own, shared);
-                    values.into_iter().map(|value| factor * value).collect()
+                    with(&mut rng, own, shared).into_iter().map(|value| factor * value).collect()
                 })
             })
             .collect();

@@ -202,8 +202,7 @@ impl Sides {
         let scale = self.scale(ratio);
         let apart = |x: f64, y: f64| without_rounding(y - ratio * x, scale) - shift;
         let thin = |side: &[f64]| -> Vec<f64> {
-            let step = side.len().div_ceil(SIDE_MAX);
-            side.iter().copied().step_by(step).collect()
+            side.iter().copied().step_by(side.len().div_ceil(SIDE_MAX)).collect()
         };
         let mut found: Vec<f64> = match self.paired {
             true => self.first.iter().zip(&self.second).map(|(x, y)| apart(*x, *y)).collect(),

@@ -83,8 +83,7 @@ impl World {
     }
 
     pub(super) fn next_wake(&mut self) -> Option<Time> {
-        let wakes = [self.network.next_wake(), self.tcp_timers.next()];
-        wakes.into_iter().flatten().min()
+        [self.network.next_wake(), self.tcp_timers.next()].into_iter().flatten().min()
     }
 
     /// Processes everything due at `now`, and returns the number of events.

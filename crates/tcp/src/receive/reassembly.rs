@@ -139,8 +139,7 @@ impl Reassembly {
 
     /// Brings the reported range around `start..end`, in its current extent, to the front.
     fn touch(&mut self, start: Seq, end: Seq) {
-        let at = self.position(start);
-        let Some(range) = self.ranges.get(at) else { return };
+        let Some(range) = self.ranges.get(self.position(start)) else { return };
         let block = SackBlock { start: range.start, end: range.end };
         debug_assert!(!block.start.after(start) && !block.end.before(end));
         self.report.retain(|known| known.start.before(block.start) || known.end.after(block.end));

@@ -95,8 +95,7 @@ impl Blocking {
     /// The smallest and the largest round-trip time of a path, `otherwise` for both if there is
     /// none yet.
     fn range(&self, path: PathId, otherwise: Duration) -> (Duration, Duration) {
-        let known = self.extremes.get(&path).and_then(Extremes::range);
-        known.unwrap_or((otherwise, otherwise))
+        self.extremes.get(&path).and_then(Extremes::range).unwrap_or((otherwise, otherwise))
     }
 }
 

@@ -260,8 +260,7 @@ impl Subflow {
         if !event.reneged || !event.advanced {
             return false;
         }
-        let delay = (self.srtt() / 2).max(RENEGING_DELAY);
-        self.set_transmit(Reason::Retransmit, now, delay);
+        self.set_transmit(Reason::Retransmit, now, (self.srtt() / 2).max(RENEGING_DELAY));
         event.set_timer = false;
         true
     }

@@ -130,8 +130,7 @@ impl Subflow {
         if !late.before(highest) {
             return;
         }
-        let mss = self.send.mss.max(1);
-        let segments = highest.since(late).div_ceil(mss);
+        let segments = highest.since(late).div_ceil(self.send.mss.max(1));
         self.loss.reordering = self.loss.reordering.max(segments.min(MAX_REORDERING));
         self.loss.reordering_seen = true;
     }

@@ -91,8 +91,7 @@ fn a_path_on_which_options_are_stripped_is_not_joined() {
         let mut world = played(false, 2, strip);
         assert!(world.hosts.iter_mut().all(|host| host.connection().is_multipath()));
         assert!(world.hosts.iter().all(|host| {
-            let connection = host.connection.as_ref().expect("it is there");
-            connection.paths().all(|path| path.id.0 == 0)
+            host.connection.as_ref().expect("it is there").paths().all(|path| path.id.0 == 0)
         }));
     }
 }

@@ -12,8 +12,7 @@ fn scheduler(name: &str) -> &'static SchedulingAlgorithm {
 
 /// Every congestion controller that couples paths.
 fn coupled() -> impl Iterator<Item = &'static str> {
-    let entries = trackbed_tcp::algorithms().iter().filter(|entry| entry.is_coupled);
-    entries.map(|entry| entry.name)
+    trackbed_tcp::algorithms().iter().filter(|entry| entry.is_coupled).map(|entry| entry.name)
 }
 
 /// The settings with this congestion controller, without bursts.
@@ -220,8 +219,7 @@ fn harm(world: &mut World) -> (Duration, u64) {
     let times: Vec<Time> = log.iter().map(|(at, _)| *at).collect();
     let during = |at: &Time| (Time::from_millis(3_950)..Time::from_millis(4_500)).contains(at);
     let gap = times.windows(2).filter(|pair| during(&pair[0])).map(|pair| pair[1] - pair[0]).max();
-    let retransmissions = world.hosts[1].connection().stats().retransmissions;
-    (gap.unwrap(), retransmissions)
+    (gap.unwrap(), world.hosts[1].connection().stats().retransmissions)
 }
 
 /// The benefit of handover-aware scheduling, with the true times. Data that a path was given leaves

@@ -33,7 +33,8 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         bail!("no output requested; add --durations FILE or --costs FILE");
     }
     let document = trackbed_archive::read_document(&arguments.directory)?;
-    let runs = trackbed_archive::RecordedRuns::read(&arguments.directory)?.all()?;
+    let mut runs = trackbed_archive::RecordedRuns::read(&arguments.directory)?.all()?;
+    runs.retain(|run| run.run < document.runs && !run.is_invalid());
     if let Some(path) = &arguments.durations {
         let cores = || document.environment.get("cores")?.parse().ok();
         let threads = arguments.threads.map(NonZeroU32::get).or_else(cores).unwrap_or(1);

@@ -78,6 +78,5 @@ fn confidence(text: &str) -> Result<f64, String> {
 }
 
 fn share(text: &str) -> Option<f64> {
-    let number = text.trim().trim_end_matches('%').trim_end().parse::<f64>().ok();
-    number.map(|percent| percent / 100.0)
+    text.trim().trim_end_matches('%').trim_end().parse::<f64>().ok().map(|percent| percent / 100.0)
 }

@@ -141,22 +141,25 @@ fn read(
         if trace.seconds() > DAY_S {
             bail!("the trace lasts more than a day; shorten it");
         }
-        recording.take_trace(&trace.rates_bps(), operator);
+        recording.take_trace(&trace.rates_bps(), operator)?;
         return Ok(());
     }
     // Each log has some of the columns.
     let is_own = |(_, heading): &&(String, String)| start.contains(heading.as_str());
     let own: Vec<(String, String)> = columns.iter().filter(is_own).cloned().collect();
     unused.retain(|column| !own.contains(column));
-    let mut skipped = String::new();
+    let mut all = DriveLog::default();
     let take = |log: DriveLog| {
-        skipped = log.skipped();
+        all.without_position += log.without_position;
+        all.damaged += log.damaged;
+        all.unreachable += log.unreachable;
         recording.take(&log, operator)
     };
     match packed {
         Some(text) => DriveLog::read_pieces(text.as_bytes(), &own, take)?,
         None => DriveLog::read_pieces(BufReader::new(open(path)?), &own, take)?,
     }
+    let skipped = all.skipped();
     if !skipped.is_empty() {
         tell(format_args!("{}: read{skipped}", path.display()));
     }

@@ -53,8 +53,7 @@ fn a_replay_of_a_train_shows_both_paths_and_writes_the_drive() {
     let timeline = scratch.read("one/radio-timeline.csv");
     assert!(timeline.contains("at,operator,direction,change,value"), "{timeline}");
     assert!(scratch.read("one/radio-signal.csv").lines().count() > 10);
-    let scenario = include_str!("../data/scenarios/train-again.toml");
-    scratch.write("again.toml", scenario);
+    scratch.write("again.toml", include_str!("../data/scenarios/train-again.toml"));
     scratch.succeed("run again.toml --out again");
 }
 

@@ -64,8 +64,7 @@ fn a_last_line_that_was_cut_off_is_run_again() {
     scratch.succeed(&format!("{CAMPAIGN} --runs 4"));
     let text = scratch.read("out/runs.jsonl");
     scratch.write("out/runs.jsonl", &text[..text.len() - 20]);
-    let ended = continued_as_if_nothing_had_happened(&scratch, 4);
-    ended.says(0, &["3 of 4 runs already exist"]);
+    continued_as_if_nothing_had_happened(&scratch, 4).says(0, &["3 of 4 runs already exist"]);
     assert_eq!(lines(&scratch), 4);
 }
 

@@ -121,6 +121,12 @@ fn logs_that_make_no_drive_are_refused_with_the_line_or_the_remedy() {
         scratch.write("a.csv", text);
         scratch.trackbed(&format!("drive import {logs} -o d.csv")).says(2, &[why]);
     }
+    // A trace goes with the round trips and cells of a log; its last second is cut off.
+    scratch.write("a.csv", "1000\n2000\n2500\n");
+    scratch.write("c.csv", "time,rtt_ms,cell\n36000,40,1\n36001,90,2\n36002,90,2\n");
+    scratch.trackbed("drive import A=a.csv A=c.csv -o d.csv").says(0, &["1 handover"]);
+    let drive = scratch.read("d.csv");
+    assert!(drive.contains("delay,45 ms") && drive.contains("rate,24 kbit/s"), "{drive}");
     // Foresight by times needs handovers, and by a table a table.
     scratch.write("a.csv", "0\n300\n900\n2500\n");
     scratch.succeed("drive import A=a.csv B=a.csv -o d.csv");

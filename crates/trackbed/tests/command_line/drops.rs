@@ -54,6 +54,16 @@ fn copies_cost_nothing_and_late_packets_their_delay() {
     }
 }
 
+/// The loss of every link is left out, and a key of loss detection is no random loss.
+#[test]
+fn only_the_chosen_packet_is_lost() {
+    let scratch = scenario();
+    let told = "All 8 single losses are recovered";
+    let keys = "--set access.loss=60% --set access.rate=1Gbit/s --set reordering-threshold=3,10";
+    let found = scratch.succeed(&format!("{QUIC} {keys} --packets 4"));
+    assert!(found.stdout.contains(told) && found.stderr.contains("andom"), "{}", found.stdout);
+}
+
 #[test]
 fn bad_input_is_refused_with_the_remedy() {
     let scratch = scenario();

@@ -40,7 +40,7 @@ fn bad_input_says_what_to_write() {
     scratch.refuse_all("fit");
     let unmeasured = "--to 'plt = 80 ms +- 5 %' --over link.delay=1ms..9ms";
     let found = scratch.trackbed(&format!("fit a.toml --runs 2 --settings 2 {unmeasured}"));
-    found.prints(1, &["was never measured."]);
+    found.prints(1, &["was never measured ("]);
 }
 
 #[test]

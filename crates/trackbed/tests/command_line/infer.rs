@@ -157,8 +157,7 @@ fn an_interruption_keeps_finished_frames_and_leaves_no_process_behind() {
     let (first, second) = (event(), event());
     assert_eq!((&first["event"], &first["frame"]), (&"frame".into(), &1.into()));
     assert_eq!(first["end_ns"], second["begin_ns"]);
-    let pid = Pid::from_child(&child);
-    kill_process(pid, Signal::TERM).unwrap();
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     let last = loop {
         let event = event();
         if event["event"] == "end" {

@@ -224,8 +224,7 @@ fn both_versions_of_ip_carry_every_transport() {
 #[ignore = "thorough: real time"]
 fn several_phones_behind_links_of_their_own_reach_the_server() {
     let Some(scratch) = Scratch::new() else { return };
-    let scenario = include_str!("../data/scenarios/phones.toml");
-    scratch.write("phones.toml", scenario);
+    scratch.write("phones.toml", include_str!("../data/scenarios/phones.toml"));
     for cell in &scratch.cells("phones.toml") {
         assert_eq!(metric(cell, "answered_count", "mean"), 10.0);
         assert!(least(cell, "rtt_ms") >= 16.0, "{cell}");

@@ -335,8 +335,7 @@ fn curl_loads_a_page() {
         let server = thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
             let count = stream.read(&mut [0; 4_096]).unwrap();
-            let page = b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello";
-            stream.write_all(page).unwrap();
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello").unwrap();
             count
         });
         let url = format!("http://{address}/");

@@ -28,8 +28,7 @@ fn words(module: &str) -> &'static [&'static str] {
     for mark in ["(", ")", "{", "}", ",", ".."] {
         text = text.replace(mark, &format!(" {mark} "));
     }
-    let text = text.replace(" .. .", " ... ").leak();
-    text.split_whitespace().collect::<Vec<_>>().leak()
+    text.replace(" .. .", " ... ").leak().split_whitespace().collect::<Vec<_>>().leak()
 }
 
 struct Reader {

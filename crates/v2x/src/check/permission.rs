@@ -123,8 +123,7 @@ fn range_within(inner: Option<&Value>, outer: Option<&Value>) -> bool {
             else {
                 return false;
             };
-            let lengths = [value, wanted_value, fixed];
-            lengths.iter().all(|one| one.len() == wanted.len())
+            [value, wanted_value, fixed].iter().all(|one| one.len() == wanted.len())
                 && wanted.iter().zip(fixed).all(|(wanted, fixed)| wanted & !fixed == 0)
                 && agree(value, wanted_value, wanted)
         }

@@ -119,6 +119,9 @@ impl<R: BufRead> Recording<R> {
             "timestep" if text.starts_with('<') => {
                 let time = number(&BytesStart::from_content(content, name_len), "time")?;
                 self.step(time)?;
+                if text.ends_with("/>") {
+                    self.end_step();
+                }
             }
             "vehicle" if text.starts_with('<') => {
                 let element = BytesStart::from_content(content, name_len);
@@ -319,6 +322,11 @@ mod tests {
         // As a program writes it that saves bytes.
         let joined = recording().replace("\n", "");
         assert_eq!(turns(&joined, None).unwrap(), all);
+        // A step without vehicles forgets all.
+        let at = |time: u32, rows: &str| format!("<timestep time=\"{time}\">{rows}</timestep>\n");
+        let here = "<vehicle id=\"a\" x=\"0\" y=\"0\" angle=\"90\" speed=\"14\"/>";
+        let steps = at(0, here) + "<timestep time=\"1\"/>\n" + &at(9, here);
+        assert_eq!(turns(&format!("<fcd-export>\n{steps}</fcd-export>\n"), None).unwrap(), []);
         // The first message has the certificate, then one a second.
         assert!(of(1).all(|turn| turn.has_certificate) && of(0).next().unwrap().has_certificate);
         // Only the standing one is within 300 m of (600, 0), and the other one in the end is not.

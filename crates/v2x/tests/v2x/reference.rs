@@ -16,8 +16,7 @@ use crate::world::World;
 fn ask(program: &str, input: &Value) -> Option<Value> {
     let python = python(&["pycrate_asn1dir", "pycrate_asn1c", "cryptography"])?;
     let text = answer_of_python(&python, program, ".".as_ref(), &input.to_string());
-    let last = text.lines().last().expect("it prints a line");
-    Some(serde_json::from_str(last).unwrap())
+    Some(serde_json::from_str(text.lines().last().expect("it prints a line")).unwrap())
 }
 
 /// Decodes, encodes again, and verifies both signatures with the two hashes side by side.

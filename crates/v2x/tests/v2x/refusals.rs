@@ -323,8 +323,7 @@ fn forms_that_are_not_taken_have_names() {
 
 #[test]
 fn a_huge_declared_quantity_takes_no_memory() {
-    let world = World::new();
-    let certificate = world.ticket.certificate().bytes().to_vec();
+    let certificate = World::new().ticket.certificate().bytes().to_vec();
     // The list of permissions: one byte of how many there are, three.
     let at = certificate.windows(6).position(|at| at == [1, 3, 0x80, 1, 36, 0x81]).unwrap();
     let mut hostile = certificate[..at].to_vec();

@@ -35,8 +35,7 @@ impl Edges {
     fn push_valid(&mut self, signer: usize, key: &ProjectivePoint, u1: Scalar, u2: Scalar) {
         let point = ProjectivePoint::GENERATOR * u1 + *key * u2;
         let x = point.to_affine().to_sec1_point(false).x().copied();
-        let r = x.map_or(Scalar::from(7u64), |x| Scalar::reduce(&x));
-        self.push(signer, u1, u2, r);
+        self.push(signer, u1, u2, x.map_or(Scalar::from(7u64), |x| Scalar::reduce(&x)));
     }
 
     fn check(&self) -> usize {

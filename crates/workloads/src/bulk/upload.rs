@@ -58,8 +58,7 @@ impl Transfer {
         let path = Target::Have(self.phone.number).path();
         let response = line.exchange(Request::new(path, body::empty())).await?;
         check_status(response.status)?;
-        let count = Counts(response.body, BytesMut::new()).next().await?;
-        count.ok_or_else(|| {
+        Counts(response.body, BytesMut::new()).next().await?.ok_or_else(|| {
             Failure::lasting("the server did not report how many bytes it has".to_owned())
         })
     }

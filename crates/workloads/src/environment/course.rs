@@ -50,8 +50,7 @@ impl Course {
     /// The link delays with their start times in the run; the last one stays. The first one holds
     /// from the start of the run; empty if the timeline has no delays.
     pub fn delays(&self) -> impl Iterator<Item = (Time, Duration)> + '_ {
-        let delays = self.timeline.delays();
-        delays.map(|(at, delay)| match at.is_zero() {
+        self.timeline.delays().map(|(at, delay)| match at.is_zero() {
             true => (Time::ZERO, delay),
             false => (self.begin + at, delay),
         })

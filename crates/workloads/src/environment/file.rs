@@ -50,8 +50,7 @@ impl FromStr for Timeline {
             }
             places.push((number, moment));
         }
-        let timeline = Timeline::new(places.iter().map(|(_, moment)| *moment).collect());
-        timeline.map_err(|why| {
+        Timeline::new(places.iter().map(|(_, moment)| *moment).collect()).map_err(|why| {
             let number = places.iter().find(|(_, moment)| moment.at == why.at);
             let number = number.map_or(1, |(number, _)| *number);
             format!("line {number}: {}", why.what)

@@ -187,8 +187,7 @@ const ATTEMPTS_MAX: u32 = 3;
 
 /// The built-in server's answers are far shorter; third-party servers echo the message.
 fn answer_bytes_max(plan: &Plan) -> usize {
-    let longest = usize::try_from(plan.payload.longest()).unwrap_or(usize::MAX);
-    longest.max(ANSWER_BYTES)
+    usize::try_from(plan.payload.longest()).unwrap_or(usize::MAX).max(ANSWER_BYTES)
 }
 
 const ANSWER_BYTES: usize = 1 << 16;

@@ -100,8 +100,7 @@ const SPACING: Duration = Duration::from_millis(5);
 const ATTEMPTS_MAX: u32 = 3;
 
 async fn connect(phone: &Rc<Phone>, deadline: Time) -> Result<Rc<Line>, String> {
-    let opened = phone.open_by(deadline).await.ok_or("it took too long")?;
-    opened.map_err(|why| why.to_string())
+    phone.open_by(deadline).await.ok_or("it took too long")?.map_err(|why| why.to_string())
 }
 
 struct Listener {

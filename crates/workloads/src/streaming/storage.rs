@@ -92,8 +92,7 @@ impl Storage {
         match self {
             Storage::Generated(generated) => {
                 let bytes: u64 = name.parse().ok()?;
-                let is_known = generated.sizes(resolution).contains(&bytes);
-                is_known.then(|| Ok(body::zeros(bytes)))
+                generated.sizes(resolution).contains(&bytes).then(|| Ok(body::zeros(bytes)))
             }
             Storage::Folder(folder) => {
                 let pieces = &folder.pieces[resolution.index()];

@@ -57,8 +57,7 @@ impl Iterator for Schedule {
             }
         };
         self.turn += interval;
-        let nanos = u64::try_from(turn + offset).unwrap_or(u64::MAX);
-        Some(Duration::from_nanos(nanos))
+        Some(Duration::from_nanos(u64::try_from(turn + offset).unwrap_or(u64::MAX)))
     }
 }
 

@@ -89,8 +89,7 @@ fn errors_point_at_the_place() {
     let cases: Vec<&str> = include_str!("errors.txt").lines().collect();
     for case in cases.chunks(3) {
         let [text, mark, message] = case else { panic!("{case:?}") };
-        let error = Need::parse(text, &names()).unwrap_err();
-        let shown = error.to_string();
+        let shown = Need::parse(text, &names()).unwrap_err().to_string();
         let lines: Vec<&str> = shown.splitn(3, '\n').collect();
         assert_eq!(lines[1], *mark, "{shown}");
         assert!(lines[2].contains(message), "{shown}");

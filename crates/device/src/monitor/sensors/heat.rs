@@ -34,8 +34,7 @@ pub(super) fn find(root: &Path) -> Vec<(String, PathBuf)> {
 /// The files `KINDnSUFFIX` of a device, with their n.
 pub(super) fn inputs(device: &Path, kind: &str, suffix: &str) -> Vec<(u32, PathBuf)> {
     let number = |path: PathBuf| {
-        let name = files::name(&path);
-        let number = name.strip_prefix(kind)?.strip_suffix(suffix)?.parse().ok()?;
+        let number = files::name(&path).strip_prefix(kind)?.strip_suffix(suffix)?.parse().ok()?;
         Some((number, path))
     };
     files::entries(device).into_iter().filter_map(number).collect()

@@ -61,7 +61,7 @@ pub(super) static CARRIERS: [Carrier; 3] = [
     },
 ];
 
-/// FDD. TS 36.211: slots of 1 ms (4.1), 12 x 14 elements in a block (6.2.3), 100 blocks in 20 MHz.
+/// FDD. TS 36.211: subframes of 1 ms (4.1), 12 x 14 elements in a block (6.2.3). 100 blocks in 20 MHz (TS 36.101 5.6).
 /// Downlink: 3 symbols of control and the 12 reference elements of two ports outside them (6.10.1)
 /// leave 120. Uplink: 2 symbols of reference signals (5.5.2) leave 144, and 4 blocks at the edges (2
 /// in 10 MHz) are control. Groups: TS 36.213 Table 7.1.6.1-1. A grant and a block are answered 4

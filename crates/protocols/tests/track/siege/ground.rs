@@ -95,8 +95,7 @@ impl Ground {
     pub async fn visit(&self) -> (Rc<dyn Connection>, Duration) {
         let start = now();
         let name = self.protocol.name();
-        let dialer = self.dialer(&self.client);
-        let connection = dialer.connect(SERVER).await;
+        let connection = self.dialer(&self.client).connect(SERVER).await;
         let connection = connection.unwrap_or_else(|why| panic!("{name}: {why}"));
         ask(&*connection, 100).await.unwrap_or_else(|why| panic!("{name}: {why}"));
         (connection, now() - start)

@@ -54,7 +54,8 @@ impl NmeaReader {
     pub fn read(&mut self, line: &str) -> Result<Option<Sample>, MotionError> {
         self.line += 1;
         // Some receivers write two.
-        let start = line.find('$').map_or(0, |at| at + usize::from(line[at..].starts_with("$$")));
+        let start = line.find("$G").or_else(|| line.find('$'));
+        let start = start.map_or(0, |at| at + usize::from(line[at..].starts_with("$$")));
         let line = line[start..].trim();
         let end = line.find('*').map_or(line.len(), |star| star + 3);
         let line = line.get(..end).unwrap_or(line);

@@ -150,8 +150,7 @@ fn as_measured_links_are_bad_for_seconds_and_one_in_twenty_fails() {
         for direction in LinkDirection::BOTH {
             let losses = timeline.losses(direction);
             assert!(losses.iter().all(|(_, loss)| *loss <= Ratio::from_parts(7, 10)));
-            let delays = timeline.delays(direction);
-            let most = delays.iter().map(|(_, delay)| *delay).max().unwrap();
+            let most = timeline.delays(direction).iter().map(|(_, delay)| *delay).max().unwrap();
             assert!(most > Duration::from_millis(60) && most < Duration::from_millis(101));
             let rates = timeline.rates(direction);
             assert!(rates.contains(&(rates[1].0, Bitrate::from_bps(2_500_000))), "{rates:?}");

@@ -4,8 +4,7 @@ use super::*;
 
 fn linear(colour: &str) -> [f64; 3] {
     [1, 3, 5].map(|at| {
-        let byte = u8::from_str_radix(&colour[at..at + 2], 16).unwrap();
-        let value = f64::from(byte) / 255.0;
+        let value = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
         if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
     })
 }

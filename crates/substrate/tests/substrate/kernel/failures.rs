@@ -52,8 +52,7 @@ fn a_run_ends_at_its_limit_and_says_who_waits_for_what() {
 
 #[test]
 fn tasks_that_wake_one_another_without_end_reach_the_limit() {
-    let execution = execution().with_time_limit(Time::from_millis(20));
-    let failed = execution.run(|_| {
+    let failed = execution().with_time_limit(Time::from_millis(20)).run(|_| {
         poll_fn::<(), _>(|cx| {
             cx.waker().wake_by_ref();
             Poll::Pending

@@ -40,7 +40,6 @@ impl Campaign {
             let again = self.again();
             tell(format_args!("stopped early; continue with the same command and {again}"));
         }
-        let is_precise = rounds.short_of().is_empty();
-        self.finished(document, !is_complete, is_precise, options)
+        self.finished(document, !is_complete, rounds.short_of().is_empty(), options)
     }
 }

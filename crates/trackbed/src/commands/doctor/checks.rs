@@ -56,8 +56,7 @@ fn namespaces() -> Finding {
         Err(why) => {
             let why = why.to_string();
             let (what, help) = why.split_once("\n  help: ").unwrap_or((&why, ""));
-            let remedy = Some(help).filter(|help| !help.is_empty());
-            finding(name, false, what, remedy)
+            finding(name, false, what, Some(help).filter(|help| !help.is_empty()))
         }
     }
 }

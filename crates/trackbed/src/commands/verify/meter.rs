@@ -21,8 +21,7 @@ impl Meter {
     pub fn watts(&mut self, is_on_gpu: bool, now_ns: u64) -> Option<f64> {
         let Machine { powers_w, .. } = self.sampler.sample(now_ns).machine;
         let powers: Vec<f64> = if is_on_gpu {
-            let gpus = self.gpus.iter().flat_map(Nvml::read);
-            gpus.filter_map(|gpu| gpu.power_w).collect()
+            self.gpus.iter().flat_map(Nvml::read).filter_map(|gpu| gpu.power_w).collect()
         } else {
             // The domains of a package are parts of it.
             let packages = powers_w.iter().filter(|one| one.name.starts_with("package"));

@@ -99,8 +99,7 @@ fn a_download_from_each_server_arrives_intact_and_no_faster_than_the_link() {
         assert!(metric(cell, "throughput_mbps", "max") < 20.0, "{cell}");
         assert!(least(cell, "completion_ms") >= 200.0, "{cell}");
     }
-    let refused = scratch.run("--set workload.direction=upload");
-    refused.says(2, &["only the built-in server verifies"]);
+    scratch.run("--set workload.direction=upload").says(2, &["only the built-in server verifies"]);
 }
 
 /// The document, its objects, and the objects of these: three rounds of 20 ms, and those of

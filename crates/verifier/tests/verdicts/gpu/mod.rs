@@ -188,8 +188,7 @@ fn the_program_for_drivers_was_made_of_this_source() {
 #[test]
 #[ignore = "thorough: nvidia-cuda-nvrtc-cu12"]
 fn the_program_for_drivers_is_what_the_source_compiles_to() {
-    let environment = std::env::var_os("VIRTUAL_ENV");
-    let python = environment.map_or_else(
+    let python = std::env::var_os("VIRTUAL_ENV").map_or_else(
         || "python3".into(),
         |folder| PathBuf::from(folder).join("bin/python3").into_os_string(),
     );

@@ -81,8 +81,7 @@ impl Roadside {
 
 /// The message's sender, and whether its certificate must be verified too.
 fn signatures(pending: &Pending<'_>) -> (u64, bool) {
-    let ticket = u64::from_be_bytes(pending.ticket().id().0);
-    (ticket, pending.jobs().len() > 1)
+    (u64::from_be_bytes(pending.ticket().id().0), pending.jobs().len() > 1)
 }
 
 /// Memory for tables of keys: those of a thousand phones.

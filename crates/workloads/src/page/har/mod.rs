@@ -60,8 +60,7 @@ struct Recorded {
 impl Recorded {
     /// The answered requests of the archive's first page, in the order in which they began.
     fn all(archive: Archive) -> Result<Vec<Recorded>, String> {
-        let pages = archive.log.pages.unwrap_or_default();
-        let first = pages.into_iter().next().map(|page| page.id);
+        let first = archive.log.pages.unwrap_or_default().into_iter().next().map(|page| page.id);
         let of_the_page = |entry: &Entry| match (&first, &entry.pageref) {
             (Some(first), Some(page)) => first == page,
             _ => true,
@@ -314,8 +313,7 @@ fn resolved(base: &str, to: &str) -> String {
 /// The object that the archive names as initiator: the last one of that URL that began before it or, if
 /// there is none, one that began later.
 fn initiator(all: &[Recorded], index: usize) -> Option<usize> {
-    let initiator = all[index].entry.initiator.as_ref()?;
-    let url = initiator.url()?;
+    let url = all[index].entry.initiator.as_ref()?.url()?;
     let named = |other: &usize| *other != index && all[*other].url() == url;
     (0..index).rev().find(named).or_else(|| (index..all.len()).find(named))
 }
