@@ -132,10 +132,11 @@ impl<'a> Sentence<'a> {
         let center = self.compared.center(summary) * scale(self.compared);
         let decimals = Decimals::of([center]);
         let statistic = if self.compared.by_median() { "median" } else { "mean" };
-        // A loss or a load is not chosen.
-        let at = match self.names.are_numbers(self.best) {
-            true => format!("{so_far} at {name}{}", self.place().replacen(" at ", ", ", 1)),
-            false => format!("{so_far}{}: {name}", self.place()),
+        // Where all cells are compared, a loss or a load is not chosen.
+        let place = self.place();
+        let at = match place.is_empty() && self.names.are_numbers(self.best) {
+            true => format!("{so_far} at {name}"),
+            false => format!("{so_far}{place}: {name}"),
         };
         // `Highest goodput` names the metric, `Fastest` does not.
         let title = if *superlative == "Fastest" { format!(" {title}") } else { String::new() };

@@ -85,6 +85,14 @@ fn what_handshakes_cost_and_what_saves_it_comes_last() {
     assert_eq!(texts.last().map(String::as_str), Some(expected));
 }
 
+/// A load is not chosen.
+#[test]
+fn where_a_load_alone_differs_the_answer_says_where_it_is_best() {
+    let cells = [10, 50].map(|phones| time(json!({ "phones": phones }), phones.into()));
+    let text = texts(&cells, &[difference(1, 0, 40.0, 1.0)]).remove(0);
+    assert!(text.starts_with("Fastest at phones 10: median "), "{text}");
+}
+
 #[test]
 fn the_best_comes_first_then_what_may_be_as_good_then_the_rest() {
     let of = |protocol: &str, tls: &str, handshake: &str, center| {
@@ -97,12 +105,8 @@ fn the_best_comes_first_then_what_may_be_as_good_then_the_rest() {
         of("http2", "1.2", "new", 130.0),
         of("http2", "1.3", "new", 120.0),
     ];
-    let differences = [
-        difference(1, 0, 0.5, 1.0),
-        difference(2, 0, 10.0, 1.0),
-        difference(3, 0, 30.0, 1.0),
-        difference(4, 0, 20.0, 1.0),
-    ];
+    let differences = [(1, 0.5), (2, 10.0), (3, 30.0), (4, 20.0)];
+    let differences = differences.map(|(cell, value)| difference(cell, 0, value, 1.0));
     let expected = "Fastest: QUIC, 0-RTT: median completion time 100.0 ms (95 % CI 99.0 to 101.0), \
                     p95 101.0 ms. No significant difference: HTTP/3. Then QUIC, new connection: 10.0 ms \
                     (10 %) more (95 % CI 9.0 to 11.0); slowest HTTP/2, TLS 1.2: 30.0 ms (30 %) more (95 % \

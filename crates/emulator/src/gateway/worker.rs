@@ -65,8 +65,7 @@ impl Worker {
     /// Runs on a separate thread until the gate is gone; the decisions reach the gate through
     /// `remote`.
     pub(crate) fn start(self, remote: Remote) -> io::Result<JoinHandle<()>> {
-        let thread = std::thread::Builder::new().name("gateway".to_owned());
-        thread.spawn(move || self.run(&remote))
+        std::thread::Builder::new().name("gateway".to_owned()).spawn(move || self.run(&remote))
     }
 
     fn run(mut self, remote: &Remote) {

@@ -182,8 +182,7 @@ async fn serve(connection: noq::Connection, standing: Standing, service: Rc<dyn 
     let adapter = adapter::Connection::new(connection);
     let hints = adapter.hints();
     let mut opening = server::builder();
-    let opening = opening.send_grease(false).max_field_section_size(FIELDS_MAX);
-    let opened = opening.build(adapter).await;
+    let opened = opening.send_grease(false).max_field_section_size(FIELDS_MAX).build(adapter).await;
     let Ok(mut requests) = opened else { return };
     // h3 answers a client that breaks the protocol (RFC 9114 section 8) before it reports it.
     while let Ok(Some(request)) = requests.accept().await {
