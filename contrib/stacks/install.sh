@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs servers of other stacks, and suites: sh contrib/stacks/install.sh quic-go aioquic s2n-quic quiche pion wolfssl
-# h2spec paho tlsfuzzer
+# Installs servers of other stacks, and suites: sh contrib/stacks/install.sh quic-go aioquic s2n-quic quiche nginx pion
+# wolfssl h2spec paho tlsfuzzer
 # They go to /usr/local/sbin; as root, Trackbed starts programs as another user, who can read that folder.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -33,6 +33,18 @@ for stack in "$@"; do
         }
         install "/opt/trackbed-stacks/bin/trackbed-$stack" $bin/
         ;;
+    nginx)
+        # Of August 2026, with the fault of its issue 1616; OPENSSL may be a folder with the sources of 3.5 or newer.
+        sources=$here/../../target/stacks/nginx
+        git clone --quiet https://github.com/nginx/nginx "$sources"
+        git -C "$sources" checkout --quiet 3f6f7824d4e2eb1ac37dec76683d525ac0ff521c
+        tls=${OPENSSL:-$sources/openssl}
+        [ -d "$tls" ] || git clone --quiet --depth 1 --branch openssl-3.6.0 https://github.com/openssl/openssl "$tls"
+        (cd "$sources" && auto/configure --prefix=/opt/trackbed-nginx --with-http_v3_module \
+            --without-http_rewrite_module --without-http_gzip_module --with-openssl="$tls" \
+            --with-openssl-opt='no-tests no-docs no-apps no-legacy no-module' && make && make install) > /dev/null
+        install "$here/nginx/trackbed-nginx" $bin/trackbed-nginx
+        ;;
     paho)
         git clone --quiet https://github.com/eclipse-paho/paho.mqtt.testing /opt/trackbed-paho
         git -C /opt/trackbed-paho checkout --quiet 9d7bb80bb8b9d9cfc0b52f8cb4c1916401281103
@@ -46,7 +58,7 @@ for stack in "$@"; do
         install "$here/../judges/tls.py" $bin/trackbed-tlsfuzzer
         ;;
     *)
-        echo "unknown stack $stack; write quic-go, aioquic, s2n-quic, quiche, pion, wolfssl, paho, tlsfuzzer or h2spec" >&2
+        echo "unknown stack $stack; write quic-go, aioquic, s2n-quic, quiche, nginx, pion, wolfssl, paho, tlsfuzzer or h2spec" >&2
         exit 2
         ;;
     esac
