@@ -34,7 +34,7 @@ for stack in "$@"; do
         install "/opt/trackbed-stacks/bin/trackbed-$stack" $bin/
         ;;
     nginx)
-        # Of August 2026, with the fault of its issue 1616; OPENSSL may be a folder with the sources of 3.5 or newer.
+        # Of August 2026, with the fault of nginx/nginx#1616; OPENSSL may be a folder with the sources of 3.5 or newer.
         sources=$here/../../target/stacks/nginx
         git clone --quiet https://github.com/nginx/nginx "$sources"
         git -C "$sources" checkout --quiet 3f6f7824d4e2eb1ac37dec76683d525ac0ff521c

@@ -179,9 +179,8 @@ fn all(arguments: &Arguments) -> anyhow::Result<Ending> {
 fn folder_of_pictures(path: &Path) -> anyhow::Result<PathBuf> {
     let stem = path.file_stem().map_or_else(|| "papers".into(), |stem| stem.to_string_lossy());
     let folder = path.with_file_name(format!("{stem}-pictures"));
-    path.parent()
-        .map_or(Ok(()), fs::create_dir_all)
-        .and_then(|()| files::folder(&folder))
+    let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+    made.and_then(|()| files::folder(&folder))
         .with_context(|| format!("cannot create {}", folder.display()))?;
     Ok(folder)
 }
