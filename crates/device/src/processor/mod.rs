@@ -26,8 +26,7 @@ fn words<'a>(
     text: &'a str,
     magic: &str,
 ) -> Result<impl Iterator<Item = (u64, Vec<&'a str>)>, TextError> {
-    let lines = lines_below(text, magic)?;
-    Ok(lines.map(|(line, text)| (line, text.split_whitespace().collect())))
+    Ok(lines_below(text, magic)?.map(|(line, text)| (line, text.split_whitespace().collect())))
 }
 
 /// A number in `range`; `what` it is, for the error.

@@ -107,8 +107,7 @@ fn pages(records: &[Record]) -> BTreeMap<u32, Page> {
 /// A time of each phone's page, in milliseconds after the start of the measured part.
 fn each(records: &[Record], time: impl Fn(&Page) -> Option<Time>) -> Vec<f64> {
     let Some(start) = time_of(records, &Event::Started) else { return Vec::new() };
-    let times = pages(records).into_values().filter_map(|page| time(&page));
-    times.map(|at| ms(at - start)).collect()
+    pages(records).into_values().filter_map(|page| time(&page)).map(|at| ms(at - start)).collect()
 }
 
 fn waterfall(records: &[Record], time: impl Fn(&Object) -> Option<Time>) -> Vec<f64> {

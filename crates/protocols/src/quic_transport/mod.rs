@@ -136,8 +136,7 @@ impl QuicDialer {
 
     /// That of the connection that was opened last, if it is still open.
     fn round_trip_time(&self) -> Duration {
-        let latest = self.latest.borrow();
-        let connection = latest.as_ref().and_then(WeakConnectionHandle::upgrade);
+        let connection = self.latest.borrow().as_ref().and_then(WeakConnectionHandle::upgrade);
         let path = connection.and_then(|connection| connection.path_stats(PathId::ZERO));
         path.map_or(Duration::ZERO, |path| path.rtt)
     }

@@ -75,6 +75,9 @@ impl Recording {
     /// If the operator cannot have this name.
     pub fn take_trace(&mut self, rates_bps: &[f64], operator: &str) -> Result<(), MotionError> {
         let modem = self.modem(operator)?;
+        if modem.rate.span().is_some() {
+            return Err(MotionError::new(TWO_RATES));
+        }
         modem.is_relative = true;
         (0..).zip(rates_bps).for_each(|(at, rate)| modem.rate.add(f64::from(at), [*rate, 0.0]));
         Ok(())
@@ -108,6 +111,7 @@ impl Recording {
         };
         let modem = self.modem(name).map_err(|why| why.in_line(reading.line))?;
         let (bins, value) = match &reading.measured {
+            Measured::Rate(_) if modem.is_relative => return refuse(TWO_RATES),
             Measured::Rate(rate) => (&mut modem.rate, *rate),
             Measured::RoundTrip(seconds) => (&mut modem.round_trip, *seconds),
             Measured::Rsrp(dbm) => (&mut modem.rsrp, *dbm),
@@ -245,6 +249,7 @@ impl Imported {
     }
 }
 
+const TWO_RATES: &str = "a trace and a log have throughput of one operator; give one of them";
 /// Seconds since 1970, and no time of day; old receivers may believe that it is before 2001.
 const SINCE_1970_MIN_S: f64 = 1e8;
 const DAY_S: f64 = 86_400.0;

@@ -79,8 +79,7 @@ fn write_beside(held: &Held, width: usize, out: &mut String) -> fmt::Result {
 fn write_statement(statement: &Statement, width: usize, out: &mut String) -> fmt::Result {
     let Statement { id, source, text, says, .. } = statement;
     let mut indented = |text: &str, first: &str| {
-        let folded = lines(text, width.saturating_sub(2));
-        folded.iter().enumerate().try_for_each(|(number, line)| {
+        lines(text, width.saturating_sub(2)).iter().enumerate().try_for_each(|(number, line)| {
             writeln!(out, "{}{line}", if number == 0 { first } else { "  " })
         })
     };

@@ -66,7 +66,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         (Some(_), false) => {
             bail!(
                 "the result differs from the one in the directory: its files were edited, or the run \
-                 was not repeated exactly; if nobody edited them, please report it as a bug"
+                 was not repeated exactly; if nobody edited them, report it as a bug"
             )
         }
     }

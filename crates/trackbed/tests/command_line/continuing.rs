@@ -152,8 +152,7 @@ fn a_campaign_goes_on_until_it_is_precise_enough() {
     scratch.succeed("verify-results out");
     scratch.succeed(&format!("replay out 1 {}", n - 1.0));
 
-    let short = run("mean completion_ms 0.5%", "--runs-max 40 --out short");
-    short.says(1, &["not reached by cell 1"]);
+    run("mean completion_ms 0.5%", "--runs-max 40 --out short").says(1, &["not reached by cell 1"]);
     let stderr = run("completion < 9 s decided", "--out need").stderr;
     assert!(
         stderr.contains("30 runs per cell: mean completion < 9000 ms met by 2 of 2"),
