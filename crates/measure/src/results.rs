@@ -17,7 +17,7 @@ pub use crate::factors::{FactorKind, UsefulDifference};
 pub const SCHEMA: u32 = 1;
 
 /// The version of results in virtual time: it increases when the same plan and seed give different results.
-pub const RESULTS_VERSION: u32 = 9;
+pub const RESULTS_VERSION: u32 = 10;
 
 /// The version of results that were written before the format had a version.
 pub fn first_schema() -> u32 {
@@ -314,11 +314,21 @@ impl CellResult {
     /// The values of the factors `names` in one line: `http2 1.2 new loss 0.01`.
     pub fn name(&self, names: &[String]) -> String {
         let text = |name: &String| match self.factors.get(name)? {
+            serde_json::Value::String(text) if text.is_empty() => None,
+            serde_json::Value::String(text) if has_kin(name, names) => {
+                Some(format!("{name} {text}"))
+            }
             serde_json::Value::String(text) => Some(text.clone()),
             bare => Some(format!("{name} {bare}")),
         };
-        names.iter().filter_map(text).filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
+        names.iter().filter_map(text).collect::<Vec<_>>().join(" ")
     }
+}
+
+/// Whether the name of another factor ends with the same word, as of `up_queue` and `down_queue`.
+pub fn has_kin<'a>(name: &str, names: impl IntoIterator<Item = &'a String>) -> bool {
+    let last = |name: &str| name.rsplit('_').next().map(str::to_owned);
+    names.into_iter().any(|other| other != name && last(other) == last(name))
 }
 
 /// A factor's value as text.

@@ -135,6 +135,11 @@ impl Timer {
         self.base_duration = duration;
     }
 
+    /// Doubles the timer's base duration, which stays so until it is set again.
+    pub fn back_off(&mut self) {
+        self.base_duration = min(self.base_duration.saturating_mul(2), self.max_backoff_duration);
+    }
+
     /// Returns the timer's base duration, which may be shorter than the timer's actual expiration
     /// time in case it's running, due to the backoff algorithm.
     pub fn duration(&self) -> Duration {

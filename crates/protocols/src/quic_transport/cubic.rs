@@ -45,6 +45,8 @@ struct State {
 #[derive(Debug, Clone)]
 struct Epoch {
     start: Instant,
+    /// Since when the window has been more than there is to send.
+    limited: Option<Instant>,
     /// Seconds until the function reaches W_max.
     k: f64,
     /// W_est in bytes: the window that Reno would have.
@@ -76,8 +78,10 @@ impl Cubic {
         let State { window, epoch, w_max, cwnd_prior, credit, .. } = &mut self.state;
         let epoch = epoch.get_or_insert_with(|| {
             *w_max = *window as f64;
-            Epoch { start: now, k: 0.0, w_est: *window as f64 }
+            Epoch { start: now, limited: None, k: 0.0, w_est: *window as f64 }
         });
+        // Sections 4.2 and 5.8: the time in which the window was not needed does not count.
+        epoch.start += epoch.limited.take().map_or(Duration::ZERO, |since| now - since);
         let since_start = now - epoch.start;
         // Section 4.3: W_est grows with what is acknowledged, as fast as Reno's window once it has
         // reached the window at the last reduction.
@@ -89,7 +93,7 @@ impl Cubic {
             *window = (epoch.w_est as u64).clamp(*window, window.saturating_add(datagram));
             return;
         }
-        let target = epoch.w_cubic(since_start + rtt, *w_max, datagram);
+        let target = epoch.w_cubic(since_start + rtt, *w_max, datagram).min(*window as f64 * 1.5);
         if *window < target as u64 {
             let growth = (target - *window as f64) / *window as f64 * datagram as f64;
             // After hours without a loss, the function exceeds the range of the integers.
@@ -117,12 +121,19 @@ impl Cubic {
         let below = (state.w_max - state.window as f64).max(0.0) / datagram as f64;
         // `libm` gives the same last bit on every machine; the system's library does not.
         let k = libm::cbrt(below / C);
-        state.epoch = Some(Epoch { start: now, k, w_est: state.window as f64 });
+        state.epoch = Some(Epoch { start: now, limited: None, k, w_est: state.window as f64 });
         state.credit = (state.credit as f64 * beta) as u64;
     }
 
     fn is_in_recovery(&self, sent: Instant) -> bool {
         self.state.recovery_start.is_some_and(|start| sent <= start)
+    }
+
+    /// An acknowledgment came while there was less to send than the window.
+    fn pause(&mut self, now: Instant) {
+        if let Some(epoch) = &mut self.state.epoch {
+            epoch.limited.get_or_insert(now);
+        }
     }
 
     /// A packet was acknowledged, on a path with this smoothed round-trip time.
@@ -161,8 +172,9 @@ impl Controller for Cubic {
         if let Some(hystart) = &mut self.hystart {
             hystart.on_ack(sent);
         }
-        if !app_limited {
-            self.acknowledged(now, sent, bytes, rtt.get());
+        match app_limited {
+            true => self.pause(now),
+            false => self.acknowledged(now, sent, bytes, rtt.get()),
         }
     }
 
@@ -311,6 +323,24 @@ mod tests {
             let window = datagrams(cubic.state.window);
             assert!((window / expected - 1.0).abs() < 0.01, "{window} and {expected}");
         }
+    }
+
+    /// Sections 4.2 and 5.8: after a pause the function goes on where it was, and far below it the window grows by
+    /// half in a round trip.
+    #[test]
+    fn a_pause_does_not_count_and_growth_has_a_limit() {
+        let windows = [(0, true), (20, true), (20, false)].map(|(seconds, pauses)| {
+            let (mut cubic, now) = cubic(1_000);
+            cubic.on_congestion_event(now, now, false, false, 0, 100);
+            let now = now + RTT;
+            (0..2).filter(|_| pauses).for_each(|_| cubic.pause(now));
+            let now = now + Duration::from_secs(seconds);
+            (0..700).for_each(|_| cubic.acknowledged(now, now, DATAGRAM, RTT));
+            datagrams(cubic.state.window)
+        });
+        let [at_once, paused, slow] = windows;
+        assert!(at_once == paused && at_once < 710.0, "{windows:?}");
+        assert!((slow / 1_050.0 - 1.0).abs() < 0.005, "{windows:?}");
     }
 
     /// Section 4.3: by 9/17 of a datagram in a round trip up to the window before the loss, then by

@@ -94,14 +94,15 @@ impl Controller for Reno {
         _lost_bytes: u64,
         _largest_lost: u64,
     ) {
-        if sent <= self.recovery_start {
-            return;
+        if sent > self.recovery_start {
+            self.recovery_start = now;
+            self.hystart.iter_mut().for_each(HyStart::on_congestion);
+            self.window = ((self.window as f64 * self.beta) as u64).max(self.least_window());
+            self.ssthresh = self.window;
         }
-        self.recovery_start = now;
-        self.hystart.iter_mut().for_each(HyStart::on_congestion);
-        self.window = ((self.window as f64 * self.beta) as u64).max(self.least_window());
-        self.ssthresh = self.window;
+        // Within a recovery too (RFC 9002 section 7.6.2).
         if persistent {
+            self.recovery_start = sent;
             self.window = self.least_window();
             self.hystart.iter_mut().for_each(HyStart::restart);
         }
@@ -170,7 +171,8 @@ mod tests {
             reno.on_congestion_event(sent + RTT, sent, false, false, 1_252, 50);
             assert_eq!(reno.window(), after[1]);
             let sent = sent + 2 * RTT;
-            reno.on_congestion_event(sent + RTT, sent, true, false, 1_252, 90);
+            reno.on_congestion_event(sent + RTT, sent, false, false, 1_252, 90);
+            reno.on_congestion_event(sent + RTT, sent, true, false, 1_252, 91);
             assert_eq!(reno.window(), 2 * 1_252);
         }
     }

@@ -191,9 +191,11 @@ fn what_cannot_be_agreed_on_names_the_setting() {
     let (none, default) = (String::new(), Chain::default());
     for name in ["http2", "quic"] {
         measure(name, with([&own, &key, &none]), Resumed).unwrap();
-        let apart = [offer(&[X25519], &default), offer(&[X25519MlKem768], &default)];
+        let apart = |groups: [_; 2]| groups.map(|group| offer(&[group], &default));
         for (ends, part) in [
-            (apart, "(handshake_failure: compare key-exchange"),
+            (apart([X25519, X25519MlKem768]), "(handshake_failure: compare key-exchange"),
+            // A hello of two packets.
+            (apart([X25519MlKem768, X25519]), "(handshake_failure: compare key-exchange"),
             (with([&expired, &of_expired, &none]), "(certificate: renew it;"),
             (with([&own, &foreign, &key]), "(certificate: end its file with"),
             (

@@ -205,7 +205,7 @@ impl PlusPlus {
             let rise = (last / 8).clamp(MIN_RISE, MAX_RISE);
             if least >= last + rise {
                 self.conservative =
-                    Some(Conservative { baseline: least, rounds_left: CSS_ROUNDS, credit: 0 });
+                    Some(Conservative { baseline: least, rounds_left: CSS_ROUNDS - 1, credit: 0 });
             }
         }
         self.done

@@ -230,8 +230,7 @@ mod tests {
 
     #[test]
     fn data_waits_for_its_checksum() {
-        let text = Bytes::from_static(b"abcde");
-        let sum = checksum(77, 1, 5, [&text]);
+        let sum = checksum(77, 1, 5, [&Bytes::from_static(b"abcde")]);
         let check = Check { number: 77, subflow: 1, len: 5, checksum: sum };
         let range = Range { check: Some(check), ..range(0, 9, 5) };
         let mut incoming = Incoming::default();

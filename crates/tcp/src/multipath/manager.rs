@@ -171,7 +171,7 @@ impl Manager {
         let gone = self.remotes.iter().find(|(known, _)| *known == id).map(|(_, gone)| *gone);
         self.remotes.retain(|(known, _)| *known != id);
         if let Some(gone) = gone {
-            self.attempts.retain(|attempt| attempt.remote != gone || attempt.open);
+            self.attempts.retain(|attempt| attempt.remote != gone);
         }
     }
 

@@ -77,7 +77,8 @@ pub(crate) struct Subflow {
     pub(crate) remote: SocketAddr,
     /// How long before time zero a tick of the timestamp clock was, in nanoseconds. It comes from
     /// the initial sequence number, which is as random as the caller wants it: what a sender or
-    /// receiver reads from timestamps, rounded to milliseconds, depends on where the ticks fall.
+    /// receiver reads from timestamps, rounded to milliseconds, depends on where the ticks fall. No timestamp is 0,
+    /// which Linux takes for none.
     tick_phase: u64,
     pub(crate) state: State,
     pub(crate) error: Option<TcpError>,
@@ -118,6 +119,8 @@ struct SendSpace {
     /// The end of the last segment that was not full (Minshall's variant of Nagle's algorithm).
     small_end: Option<Seq>,
     fin: bool,
+    /// When the first SYN left, or the first SYN-ACK.
+    opened_at: Time,
     last_sent_at: Time,
     /// Segments that the peer has, by ACK or SACK, ever.
     delivered: u64,
@@ -218,7 +221,7 @@ impl Subflow {
             config: config.clone(),
             local,
             remote,
-            tick_phase: u64::from(isn.0 % 1_000) * 1_000,
+            tick_phase: (1_000 + u64::from(isn.0 % 1_000)) * 1_000,
             state: State::Closed,
             error: None,
             closing: false,

@@ -47,7 +47,7 @@ impl Subflow {
 
     fn start_handshake(&mut self, now: Time) {
         self.due.syn = true;
-        self.send.last_sent_at = now;
+        (self.send.opened_at, self.send.last_sent_at) = (now, now);
         self.set_transmit(Reason::Retransmit, now, self.rtt.rto);
     }
 
@@ -169,8 +169,10 @@ impl Subflow {
         self.send.small_end = None;
         self.timers.transmit = None;
         self.sample_handshake(now, segment);
-        // RFC 6928 section 2: a handshake that lost more than one segment starts carefully.
-        if self.loss.timeouts > 1 {
+        // RFC 6928 section 2: a handshake that lost more than one segment starts carefully, in Linux unless the answer
+        // is to the first (`tcp_try_undo_spurious_syn`).
+        let echo = segment.options.timestamps.map(|stamps| stamps.echo);
+        if self.loss.timeouts > 1 && echo != Some(self.timestamp(self.send.opened_at)) {
             self.window.cwnd = 1;
         }
         (self.loss.timeouts, self.loss.backoff) = (0, 0);

@@ -109,6 +109,24 @@ fn an_unanswered_syn_is_repeated_ten_times_and_then_fails() {
     assert_eq!(track.client().error(), Some(TcpError::TimedOut));
 }
 
+/// Linux (`tcp_try_undo_spurious_syn`): one segment only if a repeated SYN was answered.
+#[test]
+fn a_late_answer_to_the_first_syn_leaves_the_initial_window() {
+    let [local, remote] = [([10, 0, 0, 1], 1).into(), ([10, 0, 0, 2], 2).into()];
+    for (answered, window) in [(0, 10), (2, 1)] {
+        let mut client = Connection::connect(Time::ZERO, &Config::default(), local, remote, 7);
+        let syns = [0, 1_000, 2_000].map(Time::from_millis).map(|now| {
+            client.handle_timeout(now);
+            drain(&mut client, now).remove(0)
+        });
+        let now = Time::from_millis(2_020);
+        let mut server = Connection::accept(now, &Config::default(), &syns[answered], 9);
+        client.handle_segment(now, drain(&mut server, now).remove(0));
+        client.write(now, &[0; 20_000]).unwrap();
+        assert_eq!(drain(&mut client, now).len(), window);
+    }
+}
+
 #[test]
 fn a_reset_that_is_not_exact_and_a_syn_are_challenged() {
     let mut track = open_plain();
@@ -248,8 +266,7 @@ fn without_options_a_loss_is_repaired_by_duplicates_as_newreno_does() {
         tail_loss_probe: false,
         ..Config::default()
     };
-    let down = link().with_fate(Fate::List(vec![5, 8], 0));
-    let mut track = Track::alike(bare, [link(), down]);
+    let mut track = Track::alike(bare, [link(), link().with_fate(Fate::List(vec![5, 8], 0))]);
     request(&mut track, 60_000);
     let stats = track.server().stats();
     assert_eq!((stats.retransmissions, stats.timeouts), (2, 0));
@@ -262,8 +279,7 @@ fn without_options_a_loss_is_repaired_by_duplicates_as_newreno_does() {
 #[test]
 fn a_recovery_that_is_over_is_not_undone() {
     let bare = Config { sack: false, timestamps: false, ..Config::default() };
-    let down = link().with_fate(Fate::List(vec![36], 0));
-    let mut track = Track::alike(bare, [link(), down]);
+    let mut track = Track::alike(bare, [link(), link().with_fate(Fate::List(vec![36], 0))]);
     request(&mut track, 60_000);
     let reduced = track.server().stats();
     assert_eq!(reduced.retransmissions, 1);

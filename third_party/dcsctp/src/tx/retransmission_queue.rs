@@ -136,7 +136,7 @@ impl RetransmissionQueue {
             enable_handover_with_outstanding_data: options.enable_handover_with_outstanding_data,
             t3_rtx: Timer::new(
                 options.rto_initial,
-                timer::BackoffAlgorithm::Exponential,
+                timer::BackoffAlgorithm::Fixed,
                 None,
                 options.max_timer_backoff_duration,
             ),
@@ -429,6 +429,14 @@ impl RetransmissionQueue {
     pub fn handle_timeout(&mut self, now: SocketTime) -> bool {
         // TODO: Make the implementation compliant with RFC 9260.
 
+        // From <https://datatracker.ietf.org/doc/html/rfc9260#section-6.3.3>:
+        //
+        //   E2)  For the destination address for which the timer expires, set RTO <- RTO * 2.
+        //
+        // Only a new measurement of the round-trip time takes that back, and none comes from data that was sent again.
+        if self.next_timeout().is_some_and(|expiry| expiry <= now) {
+            self.t3_rtx.back_off();
+        }
         if !self.t3_rtx.expire(now) {
             return false;
         }

@@ -4599,10 +4599,8 @@ impl Connection {
             // - discard packets coming from an un-validated remote OR
             // - ensure we do not send more than 3 times the received data
             //
-            // Doing the 2nd would mean we would be able to send CONNECTION_CLOSE to a peer
-            // who was (involuntary) migrated just at the time we initiated immediate
-            // close. It is a lot more work though. So while we would like to do this for
-            // now we only do 1.
+            // The second serves a path that was never validated, such as a server's
+            // during the handshake: otherwise the client waits for its timeout.
             //
             // Another shortcoming of the current implementation is that when we have a
             // previous PathData which is validated and the remote matches that path, we
@@ -4614,7 +4612,8 @@ impl Connection {
                 .paths
                 .get(&path_id)
                 .map(|p| {
-                    p.data.validated && p.data.network_path.is_probably_same_path(&network_path)
+                    !p.data.anti_amplification_blocked(1)
+                        && p.data.network_path.is_probably_same_path(&network_path)
                 })
                 .unwrap_or(false)
             {
