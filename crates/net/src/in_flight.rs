@@ -130,8 +130,7 @@ mod tests {
     #[test]
     fn packets_come_out_when_due_and_ties_in_order() {
         let due = [5, 3, 3, 3, 3, 3, 4, 101];
-        let by_time = [(3, 1), (3, 2), (3, 3), (3, 4), (3, 5), (4, 6), (5, 0)];
-        assert_eq!(order(false, &due), by_time);
+        assert_eq!(order(false, &due), [(3, 1), (3, 2), (3, 3), (3, 4), (3, 5), (4, 6), (5, 0)]);
         assert_eq!(order(true, &due), [0, 1, 2, 3, 4, 5, 6].map(|number| (5, number)));
     }
 }

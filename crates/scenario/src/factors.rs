@@ -1,9 +1,9 @@
 //! The factors that distinguish the cells of a plan: their names and values in result documents.
 
-use trackbed_core::parameter::{Kind, Value};
+use trackbed_core::parameter::{Kind, Value, frequency};
 use trackbed_measure::results::FactorKind;
 
-use crate::endpoint::{FACTORS, ignored_factor};
+use crate::endpoint::{self, FACTORS, ignored_factor};
 use crate::ends::Resolved;
 use crate::plan::Factor;
 use crate::spec::{Chosen, Selected, Setting, Spec};
@@ -85,6 +85,23 @@ impl Column<'_> {
     /// The dotted path of the key.
     pub fn path(&self) -> &str {
         &self.setting.path
+    }
+
+    /// The same in a scenario of groups: what this one ignores is a condition if another one there uses it.
+    pub fn value_among(&self, at: Selected<'_>, resolved: &Resolved, groups: &[Spec]) -> Factor {
+        let varies = self.setting.axis.is_some() && resolved.ignored.contains(&self.path());
+        let uses = |group: &&Spec| {
+            let there = Selected { spec: group, ..at };
+            group.schedule(there).is_none_or(|schedule| schedule.count > 0)
+                && endpoint::resolve(there)
+                    .is_some_and(|it| it.is_ok_and(|it| !it.ignored.contains(&self.path())))
+        };
+        match groups.iter().filter(|_| varies).find(uses).and_then(|group| group.group.as_ref()) {
+            Some(name) => {
+                Factor::Text(format!("{} in {name}", at.pick(self.setting).chosen.text()))
+            }
+            None => self.value(at, resolved),
+        }
     }
 
     /// The factor of a combination with these endpoints.
@@ -190,7 +207,7 @@ fn factor(value: &Value) -> Factor {
         Value::Size(size) => Factor::Number(size.as_bytes() as f64),
         Value::Count(count) => Factor::Number(*count as f64),
         Value::Number(number) | Value::Decibels(number) => Factor::Number(*number),
-        Value::Period(period) => Factor::Number(1.0 / period.as_secs_f64()),
+        Value::Period(period) => Factor::Number(frequency(*period)),
         Value::Choice(_) | Value::Flag(_) | Value::Counts(_) | Value::Timetable(_) => {
             Factor::Text(value.to_string())
         }

@@ -79,7 +79,26 @@ impl Spec {
         let common = self.settings.iter().filter(is_shown);
         let common = common.map(|setting| replaced(&setting.path).unwrap_or(setting));
         let is_new = |own: &&Setting| self.get(&own.path).is_none_or(|common| !is_shown(&common));
-        let settings: Vec<Setting> = common.chain(own.iter().filter(is_new)).cloned().collect();
+        let mut settings: Vec<Setting> = common.chain(own.iter().filter(is_new)).cloned().collect();
+        // What varies for others alone is a condition here, by the name of one of them.
+        let is_missing = |axis: usize| settings.iter().all(|one| one.axis != Some(axis));
+        let theirs = self.settings.iter().filter(|one| one.axis.is_some_and(is_missing));
+        let theirs = theirs.filter_map(|one| {
+            let place = |other: &str, path: &str| format!("{GROUP}.{other}.{path}");
+            let works = |other: &str| self.get(&place(other, "workload.kind"));
+            let takes = |other: &str| match works(other).zip(self.get("workload.kind")) {
+                Some((own, common)) if one.path.starts_with("workload.") => {
+                    own.choices[0].chosen.text() == common.choices[0].chosen.text()
+                }
+                _ => true,
+            };
+            let (other, _) = self.groups.iter().find(|(other, _)| {
+                other != name && takes(other) && self.get(&place(other, &one.path)).is_none()
+            })?;
+            Some(Setting { path: place(other, &one.path), ..one.clone() })
+        });
+        let theirs: Vec<Setting> = theirs.collect();
+        settings.extend(theirs);
         let tables = own.iter().filter_map(|own| own.path.split('.').next().map(str::to_owned));
         Spec {
             part: self.part.clone(),

@@ -117,7 +117,8 @@ fn add_cells(
         problems,
     };
     let columns: Vec<Vec<Column<'_>>> = views.iter().map(|spec| columns(spec, names)).collect();
-    let combine = |(spec, columns): (_, &Vec<_>)| combine(spec, columns, &selections, uses);
+    let combine =
+        |(spec, columns): (_, &Vec<_>)| combine((spec, views), columns, &selections, uses);
     let (combined, mut fates): (Vec<Combined<'_>>, Vec<Vec<Fate>>) =
         views.iter().zip(&columns).map(combine).unzip();
     family::keep_complete(&mut fates);
@@ -192,7 +193,7 @@ struct Combination<'a> {
 /// Leaves out what cannot be run, and merges cells that differ only in values that their
 /// protocol ignores.
 fn combine<'a>(
-    spec: &'a Spec,
+    (spec, views): (&'a Spec, &[Spec]),
     columns: &[Column<'a>],
     selections: &'a [Vec<usize>],
     all: &mut UsesOfAll,
@@ -216,7 +217,7 @@ fn combine<'a>(
                     name.clone().map(|name| (key.to_owned(), Factor::Text(name)))
                 };
                 let names = [named(PART, &spec.part), named(GROUP, &spec.group)];
-                let value = |column: &Column<'_>| column.value(at, &resolved);
+                let value = |column: &Column<'_>| column.value_among(at, &resolved, views);
                 let varied = columns.iter().map(|column| (column.name.clone(), value(column)));
                 let factors: Vec<(String, Factor)> =
                     names.into_iter().flatten().chain(varied).collect();

@@ -38,7 +38,12 @@ pub(crate) fn key(prefix: &str, written: &str, known: &[&str]) -> Option<String>
     }
     let last = |path: &str| path.rsplit('.').next().unwrap_or_default().to_owned();
     let elsewhere = paths.into_iter().find(|path| last(path) == written);
-    elsewhere.filter(|path| !path.starts_with(prefix) || prefix.is_empty())
+    if prefix.ends_with("link.") && written == "jitter" {
+        return Some("delay".to_owned());
+    }
+    let is_load = |path: &str| path.starts_with("workload.");
+    let fits = |path: &String| is_load(prefix) || !is_load(path) && !path.starts_with(prefix);
+    elsewhere.filter(|path| prefix.is_empty() || fits(path))
 }
 
 fn collect(prefix: &str, fields: &[Field], paths: &mut Vec<String>) {
@@ -73,5 +78,7 @@ mod tests {
     fn a_key_in_the_wrong_table_is_found_in_the_right_one() {
         assert_eq!(key("", "loss", &["name", "protocol"]), Some("link.loss".to_owned()));
         assert_eq!(key("link.", "protocol", &["rate"]), Some("protocol".to_owned()));
+        assert_eq!(key("link.", "jitter", &["rate"]), Some("delay".to_owned()));
+        assert_eq!(key("link.", "piece-size", &["rate"]), None);
     }
 }

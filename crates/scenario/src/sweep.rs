@@ -158,8 +158,7 @@ mod tests {
             let error = texts(count, from, to, &division).unwrap_err();
             assert!(error.contains(part), "{error}");
         }
-        let words = Kind::Choice(&["a", "b"]);
-        assert!(texts(words, "a", "b", &Division::Points(2)).is_err());
+        assert!(texts(Kind::Choice(&["a", "b"]), "a", "b", &Division::Points(2)).is_err());
     }
 
     #[test]

@@ -154,6 +154,9 @@ fn remedy(message: &str, at: &str) -> Option<String> {
         "duplicate key" => {
             Some("remove one of the two; to compare several values, write a list".to_owned())
         }
+        m if m.starts_with("cannot extend value") => {
+            Some("a line above gives the same key a plain value: remove that line".to_owned())
+        }
         _ => None,
     }
 }

@@ -87,7 +87,7 @@ pub struct Comparison {
 /// A ratio of means.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanRatio {
-    /// The second mean over the first; 1.02 is "2 % more".
+    /// The second mean over the first; 1.02 is "2 % more". For medians, the median of the quotients.
     pub value: f64,
     /// The confidence interval of the ratio: all ratios that the test does not reject (E. C.
     /// Fieller, J. R. Statist. Soc. B 16, 1954), at the confidence of the terms.
@@ -149,7 +149,12 @@ impl Comparison {
     /// The difference as a fraction of the first mean. `None` unless every first value is above zero,
     /// and their mean significantly so.
     pub fn relative(&self) -> Option<RelativeDifference> {
-        let ratio = self.ratio.filter(|_| self.is_positive)?;
+        self.fraction().filter(|_| self.is_positive)
+    }
+
+    /// The same, also where some of the first values are not above zero.
+    pub fn fraction(&self) -> Option<RelativeDifference> {
+        let ratio = self.ratio?;
         let mean = self.difference / self.centers[0];
         // An interval of zero width must stay one.
         let interval = ratio.interval.map(|end| mean + (end - ratio.value));

@@ -153,10 +153,8 @@ mod tests {
     fn a_small_pilot_leaves_the_number_open() {
         let pilot: Vec<f64> = (0..10).map(|value| f64::from(value % 2)).collect();
         let pilot = Sample::new(&pilot).unwrap();
-        let deviation = pilot.standard_deviation();
-        let plan = Planned { difference: deviation, ..planned(false, 0.05) };
-        let widest = plan.pairs_for(1.0 / 1.469, 0.0);
-        assert_eq!(plan.pairs(&pilot).unwrap(), [Some(10), widest]);
+        let plan = Planned { difference: pilot.standard_deviation(), ..planned(false, 0.05) };
+        assert_eq!(plan.pairs(&pilot).unwrap(), [Some(10), plan.pairs_for(1.0 / 1.469, 0.0)]);
         // Of ten equal differences, one half in eleven is taken to be elsewhere: of 9 pairs at most 1 in 94 %.
         let equal = Sample::new(&[7.0; 10]).unwrap();
         assert_eq!(planned(true, 0.05).pairs(&equal).unwrap(), [Some(9); 2]);

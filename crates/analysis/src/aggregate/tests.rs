@@ -77,8 +77,7 @@ fn differences_are_between_runs_of_the_same_number() {
     let first = [10.0, 90.0, 20.0, 80.0, 30.0, 70.0];
     let second = first.map(|ms| ms + 5.0);
     let runs = campaign(&[&first, &second]);
-    let cells = cells(&plan, &runs);
-    let differences = differences(&plan, &cells, &runs);
+    let differences = differences(&plan, &cells(&plan, &runs), &runs);
     let [difference] = &differences[..] else { panic!("{differences:?}") };
     assert_eq!((difference.cell, difference.against, difference.n), (1, 0, 6));
     assert_eq!((difference.mean, difference.ci95), (5.0, [5.0, 5.0]));
@@ -90,11 +89,9 @@ fn differences_are_between_runs_of_the_same_number() {
 fn five_runs_give_no_verdict_and_equal_ones_are_called_so() {
     let five = plan(false, 5);
     let runs = campaign(&[&[10.0; 5], &[15.0; 5]]);
-    let found = differences(&five, &cells(&five, &runs), &runs);
-    assert_eq!(found[0].verdict, Verdict::Undecided);
+    assert_eq!(differences(&five, &cells(&five, &runs), &runs)[0].verdict, Verdict::Undecided);
     let runs = campaign(&[&[10.0; 5], &[10.0; 5]]);
-    let found = differences(&five, &cells(&five, &runs), &runs);
-    assert_eq!(found[0].verdict, Verdict::Equal);
+    assert_eq!(differences(&five, &cells(&five, &runs), &runs)[0].verdict, Verdict::Equal);
 }
 
 #[test]

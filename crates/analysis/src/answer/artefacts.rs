@@ -22,6 +22,8 @@ const ARTEFACTS: [Artefact; 6] = [
 ];
 const TIME_LIMIT: &str = "runs ended by the time limit";
 const IDLE: &str = "runs ended by the idle timeout";
+/// In the names of factors that decide how many connections there are.
+const CHOSEN: [&str; 3] = ["phones", "connection", "count"];
 
 /// A smaller share in percent is no part of the answer.
 const SHARE_MIN: f64 = 5.0;
@@ -30,7 +32,6 @@ impl Sentence<'_> {
     /// `Beside the question: path-MTU probes and padding are 38 % of what was sent (packet-size): QUIC.` For each
     /// artefact the cell with the largest share.
     pub(super) fn artefacts(&self) -> Option<String> {
-        let least = self.members.iter().map(|it| connections(it)).fold(f64::INFINITY, f64::min);
         let worst = |share: &dyn Fn(&CellResult) -> f64| {
             let cells = self.members.iter().map(|cell| (share(cell), self.name(cell)));
             cells.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(share, _)| *share >= SHARE_MIN)
@@ -39,8 +40,18 @@ impl Sentence<'_> {
             let (share, name) = worst(share)?;
             Some(format!("{what} are {share:.0} % of {of} ({key}): {name}"))
         });
-        let further = |cell: &CellResult| share(connections(cell) - least, least);
-        let further = worst(&further).filter(|_| least > 0.0).map(|(share, name)| {
+        // More phones have more of them, and a scenario may ask for more.
+        let asks = |name: &&String| CHOSEN.iter().any(|word| name.contains(word));
+        let further = |cell: &CellResult| {
+            let is_alike = |other: &&&CellResult| {
+                let mut names = cell.factors.keys().filter(asks);
+                names.all(|name| other.factor_text(name) == cell.factor_text(name))
+            };
+            let alike = self.members.iter().filter(is_alike).map(|it| connections(it));
+            let least = alike.fold(f64::INFINITY, f64::min);
+            if least > 0.0 { share(connections(cell) - least, least) } else { 0.0 }
+        };
+        let further = worst(&further).map(|(share, name)| {
             format!("further connections are {share:.0} % of all (idle-timeout): {name}")
         });
         let told: Vec<String> = told.chain(further).collect();

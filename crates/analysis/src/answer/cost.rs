@@ -52,9 +52,11 @@ impl<'a> Pair<'a> {
 }
 
 fn added(pairs: &[&Pair<'_>], names: &Names<'_>) -> String {
-    let mut bytes: Vec<f64> = pairs.iter().map(|pair| pair.bytes).collect();
-    bytes.sort_by(f64::total_cmp);
-    let kilobytes = bytes[bytes.len() / 2] / 1e3;
+    let bytes = |pair: &&Pair<'_>| format!("{:.1}", pair.bytes / 1e3);
+    let by_bytes = |one: &&&Pair<'_>, other: &&&Pair<'_>| one.bytes.total_cmp(&other.bytes);
+    let fewest = pairs.iter().min_by(by_bytes).map_or_else(String::new, bytes);
+    let range = pairs.iter().max_by(by_bytes).map(bytes).filter(|most| *most != fewest);
+    let to = range.map_or_else(String::new, |most| format!(" to {most}"));
     let least = pairs.iter().map(|pair| pair.trips).fold(f64::INFINITY, f64::min);
     let most = pairs.iter().map(|pair| pair.trips).fold(0.0, f64::max);
     let most_trips = plural(most as u64, "round trip");
@@ -62,7 +64,7 @@ fn added(pairs: &[&Pair<'_>], names: &Names<'_>) -> String {
         true => most_trips,
         false => format!("at most {most_trips}{}", saved(pairs, least, names)),
     };
-    format!("{kilobytes:.1} kB and {trips}")
+    format!("{fewest}{to} kB and {trips}")
 }
 
 /// ` (0 with initial window 32)`: the factor that decides between the least and more.

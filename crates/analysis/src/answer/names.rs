@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use trackbed_measure::metrics::Compared;
-use trackbed_measure::results::{CellResult, Document, FactorKind, factor_names};
+use trackbed_measure::results::{CellResult, Document, FactorKind, factor_names, has_kin};
 
 use crate::groups::SECTIONS;
 
@@ -86,6 +86,12 @@ impl<'a> Names<'a> {
             (_, Value::String(text)) if text.parse::<f64>().is_ok() => {
                 format!("{} {text}", spaced(name))
             }
+            // As `up queue codel`, where there is a queue for the other direction too.
+            (_, Value::String(text))
+                if has_kin(name, self.varying.iter().chain(&self.condition)) =>
+            {
+                format!("{} {text}", spaced(name))
+            }
             (_, Value::String(text)) => text.clone(),
             (_, Value::Bool(yes)) => format!("{}{}", if *yes { "" } else { "no " }, spaced(name)),
             (_, number) => {
@@ -131,6 +137,7 @@ fn handshake(name: &str) -> String {
 /// A number with its unit: `delay 10 ms`.
 fn quantity(factor: &FactorKind, value: f64) -> String {
     let FactorKind { title, kind, unit } = factor;
+    let unit = unit.replace("1/s", "/s");
     match kind == "share" {
         true => format!("{title} {} %", rounded(value * 100.0)),
         false => format!("{title} {} {unit}", rounded(value)).trim_end().to_owned(),
@@ -153,6 +160,7 @@ pub(super) fn unit(compared: &Compared) -> &'static str {
         "hz" => "per second",
         "fps" => "frames/s",
         "ratio" => "%",
+        "count" => "messages",
         _ => "ms",
     }
 }

@@ -67,7 +67,6 @@ pub(super) fn judged(found: Vec<Single>, confidence: f64, same_runs: bool) -> Ve
     let p_worse = |one: &Single| one.comparison.regression.map(|regression| regression.p_worse);
     let p_worse: Vec<f64> = found.iter().filter_map(p_worse).collect();
     let mut worse = adjusted(&p_worse).into_iter();
-    let percent = |ratio: f64| (ratio - 1.0) * 100.0;
     let judge = |(single, p_adjusted): (Single, f64)| {
         // With fewer runs, no two differences enclose the true one so often.
         let is_enough = single.runs() >= runs_to_decide(1, confidence, true);
@@ -84,8 +83,8 @@ pub(super) fn judged(found: Vec<Single>, confidence: f64, same_runs: bool) -> Ve
             means: comparison.centers,
             difference: comparison.difference,
             interval: is_enough.then(|| bounded(&metric, comparison.difference_interval)),
-            percent: comparison.ratio.map(|ratio| {
-                [percent(ratio.value), percent(ratio.interval[0]), percent(ratio.interval[1])]
+            percent: comparison.fraction().map(|fraction| {
+                [fraction.mean, fraction.interval[0], fraction.interval[1]].map(|it| it * 100.0)
             }),
             in_these_runs: facts.filter(|_| same_runs),
             p_value: comparison.p_value,

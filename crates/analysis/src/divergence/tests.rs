@@ -84,8 +84,7 @@ fn runs_diverge_at_the_first_packet_that_one_does_not_send() {
     let acknowledged = found.next.map(|next| next.unwrap().content.tcp.unwrap().acknowledgment);
     assert_eq!((acknowledged, found.ended), ([2_000, 3_000], None));
 
-    let short = &whole[..whole.len() - 1];
-    let found = divergence(&whole, short).unwrap();
+    let found = divergence(&whole, &whole[..whole.len() - 1]).unwrap();
     assert_eq!((found.common, &found.next[1]), (5, &None));
     assert_eq!((found.in_flight, found.ended), ([Some(0), None], Some(1)));
 }

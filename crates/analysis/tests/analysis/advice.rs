@@ -277,8 +277,7 @@ fn the_front_is_over_everything_that_is_needed() {
     };
     let results = cell(Results::default(), "a", 10.0, 2.0);
     let results = cell(results, "b", 20.0, 3.0);
-    let results = cell(results, "c", 25.0, 2.5);
-    let advice = results.ask(&["rtt < 50 ms", "fps > 1"]);
+    let advice = cell(results, "c", 25.0, 2.5).ask(&["rtt < 50 ms", "fps > 1"]);
     let on: BTreeMap<&str, bool> =
         advice.cells.iter().map(|cell| (cell.name.as_str(), cell.on_front)).collect();
     assert_eq!(on, BTreeMap::from([("a", true), ("b", true), ("c", false)]));

@@ -253,6 +253,14 @@ fn parse_frequency(text: &str) -> Result<Duration, QuantityError> {
     Ok(Duration::from_nanos((1e9 * seconds / number).round() as u64))
 }
 
+/// The shortest number that [`Kind::Frequency`] reads as this period, per second.
+pub fn frequency(period: Duration) -> f64 {
+    let exact = 1.0 / period.as_secs_f64();
+    let short = (0..16).filter_map(|digits| format!("{exact:.digits$e}").parse::<f64>().ok());
+    let mut same = short.filter(|hertz| (1e9 / hertz).round() as u128 == period.as_nanos());
+    same.next().unwrap_or(exact)
+}
+
 fn parse_choice(text: &str, words: &'static [&'static str]) -> Result<&'static str, QuantityError> {
     words.iter().copied().find(|word| *word == text.trim()).ok_or_else(|| {
         let example = Kind::Choice(words).example();
@@ -307,6 +315,9 @@ mod tests {
         }
         let parse = |text: &str| Kind::Frequency.parse(text).unwrap();
         assert_eq!([parse("6 /min"), parse("360/h")], [parse("0.1 Hz"), parse("0.1 /s")]);
+        for text in ["7 /s", "30 /s", "60 /s", "0.3 /s", "1000000000 /s", "123.456 /s"] {
+            assert_eq!(parse(text).to_string(), text);
+        }
     }
 
     #[test]

@@ -25,7 +25,7 @@ mod kind;
 mod value;
 
 pub use arguments::{ArgumentError, Arguments};
-pub use kind::Kind;
+pub use kind::{Kind, frequency};
 pub use value::{FromValue, Value};
 
 /// A parameter that a scenario may set.

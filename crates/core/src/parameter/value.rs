@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::kind::frequency;
 use crate::units::{Bitrate, ByteSize, Ratio, format_duration};
 
 /// A value of one of the kinds of parameters.
@@ -57,7 +58,7 @@ impl fmt::Display for Value {
             Value::Count(count) => count.fmt(f),
             Value::Number(number) => number.fmt(f),
             Value::Decibels(decibels) => write!(f, "{decibels} dB"),
-            Value::Period(period) => write!(f, "{} /s", 1.0 / period.as_secs_f64()),
+            Value::Period(period) => write!(f, "{} /s", frequency(*period)),
             Value::Choice(word) => f.write_str(word),
             Value::Flag(flag) => flag.fmt(f),
             Value::Counts(counts) => {

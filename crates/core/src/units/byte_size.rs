@@ -26,6 +26,11 @@ impl FromStr for ByteSize {
     type Err = QuantityError;
 
     fn from_str(text: &str) -> Result<ByteSize, QuantityError> {
+        let unit = text.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
+        if unit.len() > 1 && unit.starts_with(char::is_uppercase) && unit.ends_with('b') {
+            let why = "are bits, and a size is in bytes; write a size as";
+            return Err(QuantityError(format!("\"{unit}\" {why} \"355 B\"")));
+        }
         decimal::parse(text, "a size", "355 B", UNITS).map(ByteSize)
     }
 }
@@ -58,6 +63,6 @@ mod tests {
         assert_eq!("1 MiB".parse::<ByteSize>().unwrap().as_bytes(), 1 << 20);
         assert_eq!("1.5kB".parse::<ByteSize>().unwrap().as_bytes(), 1_500);
         assert_eq!(ByteSize::from_bytes(1_000_000_000).to_string(), "1 GB");
-        assert!("0.5 B".parse::<ByteSize>().is_err());
+        assert!(["0.5 B", "1Mb", "1 Kb"].iter().all(|text| text.parse::<ByteSize>().is_err()));
     }
 }

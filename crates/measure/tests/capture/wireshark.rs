@@ -17,8 +17,7 @@ const SESSION: &str = include_str!("../data/tls13-session.txt");
 #[test]
 fn capinfos_agrees_about_the_whole_file() {
     let path = scratch_file("capinfos.pcapng");
-    let sink = fs::File::create(&path).unwrap();
-    let mut writer = PcapngWriter::new(sink, &section()).unwrap();
+    let mut writer = PcapngWriter::new(fs::File::create(&path).unwrap(), &section()).unwrap();
     let keys = KeyLog::new();
     writer.follow_keys(&keys);
     keys.log("CLIENT_RANDOM", &[1; 32], &[2; 48]);

@@ -230,8 +230,7 @@ fn a_sleeping_station_is_reached_when_it_listens() {
     // It sleeps in 310 of 320 ms, then for another 155 ms in the mean: 310^2 / (2 x 320) = 150.2.
     let keys = [("bler", "0 %"), ("drx_cycle", "320 ms")];
     let gap = Duration::from_nanos(1_000_371_000);
-    let down = Cell::new(&keys, &[0]).delays(Down, gap, 20_000);
-    assert_near(mean(&down), 4.5 + 150.2, 0.01);
+    assert_near(mean(&Cell::new(&keys, &[0]).delays(Down, gap, 20_000)), 4.5 + 150.2, 0.01);
     assert_near(mean(&Cell::new(&keys, &[0]).delays(Up, gap, 20_000)), 15.5, 0.01);
     let busy = Cell::new(&keys, &[0]).delays(Down, ms(90), 1_000);
     assert!(busy[1..].iter().all(|delay| *delay < 5.1), "active for 100 ms");

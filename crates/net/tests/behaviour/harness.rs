@@ -151,8 +151,7 @@ pub fn packet_with(number: u32, len: usize, ecn: Ecn) -> Packet {
 }
 
 pub fn number(packet: &Packet) -> u32 {
-    let bytes = packet.transport().slice(8..12);
-    u32::from_be_bytes(bytes[..].try_into().unwrap())
+    u32::from_be_bytes(packet.transport().slice(8..12)[..].try_into().unwrap())
 }
 
 /// An empty datagram of `len` bytes between two hosts.

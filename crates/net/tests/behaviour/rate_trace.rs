@@ -3,8 +3,7 @@
 use crate::harness::*;
 
 fn trace(text: &str) -> LinkSpec {
-    let trace = Trace::parse(text).unwrap();
-    LinkSpec::new().then(RateTrace::new(trace, DropTail::of_packets(100)))
+    LinkSpec::new().then(RateTrace::new(Trace::parse(text).unwrap(), DropTail::of_packets(100)))
 }
 
 fn delivered_ms(spec: &LinkSpec, packets: &[(u64, usize)]) -> Vec<(u32, u64)> {

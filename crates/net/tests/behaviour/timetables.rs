@@ -158,8 +158,7 @@ fn losses_change_when_the_timetable_says() {
 
 #[test]
 fn a_loss_that_is_set_takes_the_place_of_the_timetable() {
-    let law = LossTimetable::new([(at(5), Ratio::ONE)]).unwrap();
-    let spec = LinkSpec::new().then(Loss::new(law));
+    let spec = LinkSpec::new().then(Loss::new(LossTimetable::new([(at(5), Ratio::ONE)]).unwrap()));
     let mut driver = Driver::new(spec.build(&Seed::of_run(1, 0)), Events::new());
     assert!(driver.link.change(Time::ZERO, &Change::Loss(Ratio::ZERO)));
     driver.push(at(7), packet(0, 1500));

@@ -239,7 +239,7 @@ fn a_signal_that_is_too_weak_is_refused() {
     let entry = MEDIA.iter().find(|entry| entry.name == "wifi").unwrap();
     let given = [("snr", Value::Decibels(20.0)), ("snr_spread", Value::Decibels(12.0))];
     let error = entry.model(&given).unwrap_err().to_string();
-    assert_eq!(error, "wifi: snr: a station needs 9 dB; raise snr or lower snr_spread");
+    assert_eq!(error, "wifi: snr less snr-spread: a station needs 9 dB; change one of them");
 }
 
 /// Stations that offer 20 Mbit/s in all, with Debian's ns-3.

@@ -152,8 +152,14 @@ impl<'a> Subject<'a> {
     fn figure(&self, plot: Plot, marks: &str) -> Figure {
         let Document { trackbed, scenario, model, .. } = self.document;
         let model = model.as_ref().map(|model| format!(" Model, no measurement: {model}."));
+        // Others may have no such metric.
+        let group = match &distinct(self.cells.iter().map(|(_, cell)| cell.factor_text("group")))[..]
+        {
+            [group] if !group.is_empty() => format!(", group {group}"),
+            _ => String::new(),
+        };
         let caption = format!(
-            "{} in the scenario {scenario}. {marks} {}. Measured with Trackbed {trackbed}.{}",
+            "{} in the scenario {scenario}{group}. {marks} {}. Measured with Trackbed {trackbed}.{}",
             words::axis(self.metric),
             extent(self.document),
             model.unwrap_or_default()

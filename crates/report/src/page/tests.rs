@@ -16,8 +16,7 @@ const BYTES_MAX: usize = 3_000_000;
 
 #[test]
 fn every_figure_has_its_kind_once_and_every_axis_a_name_with_a_unit() {
-    let document = document(&["quic", "http2"], 4, 30);
-    let figures = complete(&document).figures();
+    let figures = complete(&document(&["quic", "http2"], 4, 30)).figures();
     let ids: Vec<&str> = figures.iter().map(|figure| figure.id.as_str()).collect();
     let of_section = ["overview-0", "difference-0", "sweep-0-0", "distribution-0", "front-0"];
     let of_run = ["timeline-0", "timeline-1", "map-2", "waterfall-3"];
@@ -156,8 +155,7 @@ fn ten_thousand_runs_make_a_small_page() {
 fn thousands_of_cells_still_make_a_page() {
     let names: Vec<String> = (0..20).map(|number| format!("protocol {number}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let document = document(&names, 100, 1);
-    let page = filled(&document, 1).finish();
+    let page = filled(&document(&names, 100, 1), 1).finish();
     assert!(page.len() < BYTES_MAX, "{} bytes", page.len());
     assert!(page.contains("Not drawn: 2000 cells make it too large for a page."));
     assert!(page.contains("more rows; run.json has them all"));
@@ -197,8 +195,7 @@ fn the_page_says_what_was_run_and_what_failed() {
 
 #[test]
 fn a_page_refers_to_nothing_outside() {
-    let document = document(&["quic", "http2"], 4, 6);
-    let page = complete(&document).finish();
+    let page = complete(&document(&["quic", "http2"], 4, 6)).finish();
     // The only script that may run is the page's own.
     let (_, script) = page.rsplit_once("<script>").unwrap();
     let digest = Sha256::digest(script.split_once("</script>").unwrap().0);
@@ -210,8 +207,7 @@ fn a_page_refers_to_nothing_outside() {
 
 #[test]
 fn a_document_without_cells_is_a_page() {
-    let document = document(&[], 0, 6);
-    let page = Builder::new(&document, Origin::default()).finish();
+    let page = Builder::new(&document(&[], 0, 6), Origin::default()).finish();
     assert!(page.contains("Nothing was compared"));
 }
 

@@ -135,8 +135,7 @@ fn each_part_has_its_own_tables_with_its_own_factors() {
         part("by delay", "delay_ms", 9, 180.0),
         part("by size", "size_bytes", 7, 50.0),
     ];
-    let differences = vec![difference(1, 0, 80.0, [80.0, 80.0], "higher")];
-    let mut document = document(cells, differences);
+    let mut document = document(cells, vec![difference(1, 0, 80.0, [80.0, 80.0], "higher")]);
     document.answer = vec![answer(Some("by delay"), "Fastest: 5 ms.")];
     let text = render(&document, OPTIONS);
     let (first, second) = text.split_once("== by size\n").expect("two sections");

@@ -32,8 +32,7 @@ fn vru_has_eleven_cells() {
 
 #[test]
 fn cells_are_ranked_by_what_their_workload_declares() {
-    let scheduled = built_in_plan("lte");
-    assert_eq!(scheduled.cells[0].ranking, ["deadline_miss_ratio", "rtt_ms"]);
+    assert_eq!(built_in_plan("lte").cells[0].ranking, ["deadline_miss_ratio", "rtt_ms"]);
     assert_eq!(built_in_plan("vru").cells[0].ranking, ["completion_ms"]);
     let edge = built_in_plan("edge");
     assert_eq!(edge.cells[0].ranking, ["deadline_miss_ratio", "rtt_ms", "fps"]);

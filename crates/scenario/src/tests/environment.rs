@@ -65,8 +65,7 @@ fn a_timeline_comes_from_a_file_and_stands_alone() {
     fs::write(&file, "at,change,value\n0 s,delay,41 ms\n").unwrap();
     assert_ne!(plan(&text).hash, given.hash);
     let with_seek = text.replace("timeline =", "seek = 0.3\ntimeline =");
-    let no_effect = "environment.seek has no effect together with a timeline";
-    expect_words(&with_seek, &[], &[no_effect]);
+    expect_words(&with_seek, &[], &["environment.seek has no effect together with a timeline"]);
     let with_delay = text.replace("rate =", "up = { delay = \"5 ms\" }\nrate =");
     expect_words(&with_delay, &[], &["link.up.delay has no effect"]);
     fs::write(&file, "at,change,value\n5 s,delay,40 ms\n").unwrap();

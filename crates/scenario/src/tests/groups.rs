@@ -26,7 +26,8 @@ fn each_group_has_a_cell_with_the_others_beside_it() {
         row("warning", "http2", 2),
         row("warning", "quic", 0),
         row("warning", "quic", 2),
-        row("download", "tcp", 2),
+        row("download", "tcp", 2) + " warning_protocol=http2",
+        row("download", "tcp", 2) + " warning_protocol=quic",
     ];
     assert_eq!(factors(&plan), expected);
     let place = |cell: &Cell| cell.place.clone().unwrap();
@@ -57,6 +58,17 @@ fn a_group_takes_what_it_does_not_set_from_the_scenario() {
     assert_eq!(groups[1].place.as_ref().unwrap().schedule.count, 5);
     assert_eq!(groups[0].endpoint.transport.congestion, "reno");
     assert_ne!(plan.hash, by_command.hash);
+}
+
+/// Downloads beside each of them differ, although TCP ignores the key.
+#[test]
+fn what_another_group_uses_is_a_condition_of_all() {
+    let text = loaded("").replace("[\"http2\", \"quic\"]", "\"coap\"");
+    let plan = plan(&text.replace("tls = \"1.3\"", "nstart = [1, 10]"));
+    let downloads = factors(&plan).into_iter().filter(|row| row.contains("group=download"));
+    let expected =
+        ["1", "10"].map(|it| format!("group=download protocol=tcp nstart={it} in warning"));
+    assert_eq!(downloads.collect::<Vec<String>>(), expected);
 }
 
 #[test]

@@ -92,8 +92,7 @@ fn what_the_device_cannot_be_is_refused_at_its_place() {
         let named = |lines: String, (name, path): &(&str, TempPath)| {
             lines.replace(name, &format!("{path:?}"))
         };
-        let lines = files.iter().fold(row[0].clone(), named);
-        expect_words(&telemetry(&lines, ""), &[], &row[1..]);
+        expect_words(&telemetry(&files.iter().fold(row[0].clone(), named), ""), &[], &row[1..]);
     }
 }
 
@@ -119,8 +118,7 @@ fn the_device_is_as_the_table_says() {
     assert_eq!(numbers(1), (30_000, 8_000, 100));
     assert_eq!((device(0).cores, device(0).durations.unwrap().threads), (2, 16));
     let own = "kind = \"none\"\nmessage-cost = \"5 us\"\nkilobyte-cost = \"2 us\"";
-    let plan = super::plan(&telemetry(own, ""));
-    let device = plan.cells[0].inference.clone().unwrap().device;
+    let device = super::plan(&telemetry(own, "")).cells[0].inference.clone().unwrap().device;
     assert_eq!((device.durations, device.cost.packet.byte_picos), (None, 2_000));
     assert_eq!(device.cost.message.as_nanos(), 5_000);
 }

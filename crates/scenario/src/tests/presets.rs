@@ -46,8 +46,7 @@ fn presets_hold_what_their_sources_say() {
 #[test]
 fn a_key_that_is_written_counts_more() {
     let both = ["preset.quic=quic-go-2020", "congestion=cubic", "window=16MiB"];
-    let plan = plan_with(&scenario(""), &both).unwrap();
-    let transport = &plan.cells[0].endpoint.transport;
+    let transport = &plan_with(&scenario(""), &both).unwrap().cells[0].endpoint.transport;
     assert_eq!((transport.congestion.as_str(), transport.window), ("cubic", 16 << 20));
     assert_eq!(transport.arguments.value("beta").unwrap().to_string(), "70 %");
 }
@@ -58,10 +57,8 @@ fn a_preset_is_for_its_protocol_alone() {
     let plan = plan(&text.replace("[link]", "[preset]\nquic = \"quic-go-2020\"\n[link]"));
     let congestion = plan.cells.iter().map(|cell| cell.endpoint.transport.congestion.as_str());
     assert_eq!(congestion.collect::<Vec<_>>(), ["reno", "cubic"]);
-    let axis = "[preset]\ntcp = [\"ns-3\"]\n[link]";
-    let plan = super::plan(&text.replace("[link]", axis));
-    let expected = ["protocol=quic preset_tcp=none", "protocol=tcp preset_tcp=ns-3"];
-    assert_eq!(factors(&plan), expected);
+    let plan = super::plan(&text.replace("[link]", "[preset]\ntcp = [\"ns-3\"]\n[link]"));
+    assert_eq!(factors(&plan), ["protocol=quic preset_tcp=none", "protocol=tcp preset_tcp=ns-3"]);
     assert_eq!(plan.conditions, [""; 0]);
 }
 

@@ -4,6 +4,7 @@ use super::MeanRatio;
 use super::location::{Center, Sides};
 use crate::bisection::bisect;
 use crate::pivot::{Pivot, largest};
+use crate::sample::quantile_of_sorted;
 
 /// The ratio and its interval: from the estimate outwards, up to where the test of second minus
 /// ratio x first rejects. `None` if the interval of the first mean includes zero, since the interval of the
@@ -16,8 +17,15 @@ pub(super) fn ratio(sides: &Sides, confidence: f64) -> Option<MeanRatio> {
         // Multiples of values on both sides of zero are in no order.
         Center::Median => sides.first.iter().all(|x| *x > 0.0),
     };
-    let value = sides.center_of(&sides.second) / sides.center_of(&sides.first);
-    if !is_apart || value.abs() > LARGEST {
+    if !is_apart {
+        return None;
+    }
+    // The quotient of two medians may be one that the test rejects, as it is no median of quotients.
+    let value = match sides.center {
+        Center::Mean => sides.center_of(&sides.second) / sides.center_of(&sides.first),
+        Center::Median => quantile_of_sorted(&sides.each(|x, y| y / x), 0.5),
+    };
+    if value.abs() > LARGEST {
         return None;
     }
     if sides.location(value, 0.0).varies_not() {

@@ -197,18 +197,21 @@ impl Sides {
         }
     }
 
-    /// The differences in ascending order; of very many runs without pairs, every n-th counts.
     fn differences(&self, ratio: f64, shift: f64) -> Vec<f64> {
         let scale = self.scale(ratio);
-        let apart = |x: f64, y: f64| without_rounding(y - ratio * x, scale) - shift;
+        self.each(|x, y| without_rounding(y - ratio * x, scale) - shift)
+    }
+
+    /// What `combine` makes of each pair, in ascending order; of very many runs without pairs, every n-th counts.
+    pub(super) fn each(&self, combine: impl Fn(f64, f64) -> f64) -> Vec<f64> {
         let thin = |side: &[f64]| -> Vec<f64> {
             side.iter().copied().step_by(side.len().div_ceil(SIDE_MAX)).collect()
         };
         let mut found: Vec<f64> = match self.paired {
-            true => self.first.iter().zip(&self.second).map(|(x, y)| apart(*x, *y)).collect(),
+            true => self.first.iter().zip(&self.second).map(|(x, y)| combine(*x, *y)).collect(),
             false => {
                 let [first, second] = [thin(&self.first), thin(&self.second)];
-                first.iter().flat_map(|x| second.iter().map(|y| apart(*x, *y))).collect()
+                first.iter().flat_map(|x| second.iter().map(|y| combine(*x, *y))).collect()
             }
         };
         found.sort_unstable_by(f64::total_cmp);

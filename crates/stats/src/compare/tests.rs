@@ -135,8 +135,7 @@ fn means_of_zero_have_differences_but_no_ratio() {
     }
     // Around zero, shares of the mean are undefined.
     let around = all(&[-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.5]);
-    let found = compare_paired(&around, &all(&[1.0; 7]), &Terms::default()).unwrap();
-    assert_eq!(found.ratio, None);
+    assert_eq!(compare_paired(&around, &all(&[1.0; 7]), &Terms::default()).unwrap().ratio, None);
 }
 
 /// For negative means, "3 % more" is 3 % farther from zero.
@@ -159,8 +158,7 @@ fn failed_runs_are_left_out() {
     let (mut first, mut second) = (all(&base()), all(&scaled(1.0)));
     (first[0], first[1], second[1], second[2]) = (None, None, None, None);
     assert_eq!(paired(&first, &second).unwrap().n, [27; 2]);
-    let unpaired = compare_unpaired(&first, &second[..20], &Terms::default()).unwrap();
-    assert_eq!(unpaired.n, [28, 18]);
+    assert_eq!(compare_unpaired(&first, &second[..20], &Terms::default()).unwrap().n, [28, 18]);
     let first = [Some(1.0), None, Some(3.0), None, Some(5.0)];
     let second = [Some(2.0), Some(9.0), None, None, Some(8.0)];
     let found = paired(&first, &second).unwrap();
@@ -239,6 +237,20 @@ fn a_tail_does_not_move_a_median() {
     assert_eq!((found.difference, found.difference_interval), (-10.0, [-10.0; 2]));
     assert_eq!((found.centers, found.verdict), ([100.0, 90.0], ComparisonVerdict::Lower));
     assert_eq!(found.ratio.unwrap().value, 0.9);
+}
+
+/// One pair moves the quotient of the medians from 1.2 to 1.8, which the test rejects.
+#[test]
+fn a_ratio_of_medians_is_the_median_of_the_quotients() {
+    let first = [[100.0; 11].as_slice(), &[200.0; 9]].concat();
+    let second = [[120.0; 10].as_slice(), &[260.0], &[240.0; 9]].concat();
+    let found = compare_paired(&all(&first), &all(&second), &medians()).unwrap();
+    assert_eq!(found.centers, [100.0, 180.0]);
+    let ratio = found.ratio.unwrap();
+    assert_eq!(ratio.value, 1.2);
+    assert!(ratio.interval.iter().all(|end| (end - 1.2).abs() < 1e-8), "{ratio:?}");
+    let none = all(&[0.0; 20]);
+    assert_eq!(compare_paired(&none, &none, &medians()).unwrap().ratio, None);
 }
 
 /// 2 * 0.5^5 is 6.25 %, 2 * 0.5^6 3.1 %.

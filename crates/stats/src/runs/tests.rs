@@ -90,8 +90,7 @@ fn intervals_of_quantiles_cover_the_truth_about_as_often_as_they_say() {
                 && interval.high.is_none_or(|high| truth <= high)
         };
         let all = runs(&values);
-        let interval = all.estimate(Statistic::Quantile(0.95)).unwrap().interval;
-        covered += u32::from(inside(interval));
+        covered += u32::from(inside(all.estimate(Statistic::Quantile(0.95)).unwrap().interval));
         naive += u32::from(inside(order_statistics(&all.pooled, 0.95).unwrap()));
     }
     assert!((368..=396).contains(&covered), "{covered} of {trials}");

@@ -123,6 +123,14 @@ fn look(path: &Path, bytes: &[u8]) -> (&'static str, anyhow::Result<String>) {
         _ if has_unit("%") => {
             ("losses", link("link.loss", "{ timetable = { losses = ").map(|_| until(text, ',', "")))
         }
+        // Seconds, and bytes with their unit.
+        _ if !has_place
+            && first.starts_with(|c: char| c.is_ascii_digit())
+            && first.ends_with('B') =>
+        {
+            let read = link("link.background", "{ capture = { file = ");
+            ("background", read.map(|_| until(text, ',', "")))
+        }
         _ if first.contains([',', ';', '\t']) => ("drive (table)", drive(text)),
         _ => {
             ("unknown", Err(anyhow!("no known kind of input; `trackbed check --help` lists them")))

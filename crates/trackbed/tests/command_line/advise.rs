@@ -6,8 +6,7 @@ use super::*;
 /// 1.3, and 3 over QUIC.
 fn measured() -> Scratch {
     let scratch = Scratch::new();
-    let text = include_str!("../data/scenarios/two-protocols.toml");
-    scratch.write("two.toml", text);
+    scratch.write("two.toml", include_str!("../data/scenarios/two-protocols.toml"));
     scratch.succeed("run two.toml --out results");
     scratch
 }
@@ -45,7 +44,7 @@ fn a_need_is_about_the_groups_that_have_its_metric() {
         cells.iter().map(|cell| cell["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     let (messages, flows) = (about("rtt < 90 ms"), about("goodput > 1 Mbit/s"));
-    assert_eq!((messages.len(), flows.len()), (4, 1), "{messages:?} {flows:?}");
+    assert_eq!((messages.len(), flows.len()), (4, 2), "{messages:?} {flows:?}");
     assert!(messages.iter().all(|name| name.contains("warning")) && flows[0].contains("download"));
 }
 

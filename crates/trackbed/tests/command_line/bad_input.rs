@@ -76,8 +76,7 @@ fn without_parquet_the_error_says_how_to_get_it() {
 fn a_file_is_checked_before_it_is_used() {
     let scratch = Scratch::new();
     scratch.write("my.toml", SCENARIO);
-    let said = scratch.succeed("check my.toml").stdout;
-    assert_eq!(said, "my.toml: scenario: 1 cell\n");
+    assert_eq!(scratch.succeed("check my.toml").stdout, "my.toml: scenario: 1 cell\n");
     for row in cases("check") {
         let [name, text, expected] = row[..] else { panic!("{row:?}") };
         scratch.write(name, text);

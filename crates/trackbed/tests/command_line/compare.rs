@@ -151,8 +151,7 @@ fn a_cell_whose_runs_all_fail_is_not_passed_over() {
     for words in ["dead good", "dead dead"] {
         let (status, found) = compare(&scratch, words);
         assert_eq!(status, 2, "nothing was compared");
-        let answer = "Nothing could be compared: no run succeeded on both sides.";
-        assert_eq!(found["answer"], answer);
+        assert_eq!(found["answer"], "Nothing could be compared: no run succeeded on both sides.");
     }
 }
 

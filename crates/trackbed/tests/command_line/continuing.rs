@@ -98,8 +98,7 @@ fn keeps_the_runs_that_are_done(signal: Signal) {
     let kept = lines(&scratch);
     ended.says(130, &[&format!("{kept} of 200000 runs are kept; continue with --out out")]);
     assert!(ended.stdout.contains("Fastest") || ended.stdout.contains("quic"), "{}", ended.stdout);
-    let document = scratch.json("out/run.json");
-    let completion = &document["cells"][0]["metrics"]["completion_ms"];
+    let completion = &scratch.json("out/run.json")["cells"][0]["metrics"]["completion_ms"];
     assert_eq!(completion["n"], kept);
     let ended = continued_as_if_nothing_had_happened(&scratch, kept + 2);
     ended.says(0, &[&format!("{kept} of {} runs already exist", kept + 2)]);
@@ -175,11 +174,9 @@ fn a_campaign_of_open_end_that_is_killed_says_what_it_is() {
     let (about, document) = (scratch.json("out/about.json"), scratch.json("out/run.json"));
     let runs = about["runs"].as_u64().unwrap();
     assert!(runs > 30 && runs < 200_000, "{runs}");
-    let settings = about["overrides"].as_array().unwrap();
-    assert_eq!(settings.last().unwrap(), &format!("runs={runs}"));
+    assert_eq!(about["overrides"].as_array().unwrap().last().unwrap(), &format!("runs={runs}"));
     assert!(document["runs"].as_u64().unwrap() <= runs, "{document}");
-    let exist = format!(" of {} runs exist", 2 * runs);
-    scratch.trackbed("merge out --out merged").says(1, &[&exist]);
+    scratch.trackbed("merge out --out merged").says(1, &[&format!(" of {} runs exist", 2 * runs)]);
 
     let [ended, smooth] = ["out", "smooth"].map(|folder| {
         let more = format!("--runs-max 3000 --out {folder}");

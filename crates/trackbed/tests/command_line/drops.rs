@@ -10,8 +10,7 @@ fn each_loss_is_a_row_a_test_case_and_a_mark_of_the_picture() {
     let text = scratch.succeed(&format!("{QUIC} --junit drops.xml --out out")).stdout;
     assert!(text.starts_with("All ") && text.contains("single losses are recovered"), "{text}");
     assert!(text.contains("first PTO, RFC 9002 6.2.2"), "{text}");
-    let document = scratch.json("out/drops.json");
-    let cell = &document["cells"][0];
+    let cell = &scratch.json("out/drops.json")["cells"][0];
     let count = cell["patterns"].as_array().unwrap().len();
     assert_eq!(cell["packets"].as_array().unwrap().len(), count);
     assert_eq!(scratch.read("drops.xml").matches("<testcase ").count(), count);
@@ -31,10 +30,8 @@ fn what_the_baseline_knows_does_not_fail_again() {
     let scratch = scenario();
     // A timer five times as long as the standard's.
     let slow = "drops a.toml --set protocol=tcp --set rto-min=5s --set workload.count=2";
-    let first = scratch.trackbed(&format!("{slow} --out out --capture"));
-    first.prints(1, &["late"]);
-    let captures = scratch.path("out/captures/cell-0-client-data-1");
-    assert!(captures.join("phone.pcapng").exists());
+    scratch.trackbed(&format!("{slow} --out out --capture")).prints(1, &["late"]);
+    assert!(scratch.path("out/captures/cell-0-client-data-1").join("phone.pcapng").exists());
     let known =
         scratch.trackbed(&format!("{slow} --baseline out/drops.json --out new --junit b.xml"));
     assert_eq!(known.status, 0, "{}", known.stderr);

@@ -52,8 +52,7 @@ fn a_table_of_the_model_has_a_range_behind_each_midpoint() {
 fn a_table_is_shown_as_ranges_and_as_a_picture() {
     let scratch = Scratch::new();
     scratch.succeed("handover build --rides 5 --set length=6km -o table.geojson");
-    let shown = scratch.succeed("handover show table.geojson --svg table.svg");
-    let text = &shown.stdout;
+    let text = &scratch.succeed("handover show table.geojson --svg table.svg").stdout;
     let parts = [
         "track of 6.0 km; 5 rides forward, 5 backward; margin 10 m",
         "operator  direction  from km",

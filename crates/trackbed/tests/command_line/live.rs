@@ -79,8 +79,7 @@ fn every_protocol_runs_between_two_machines() {
 #[test]
 fn telemetry_runs_between_two_machines() {
     let server = Server::start(&[]);
-    let text = include_str!("../data/scenarios/telemetry.toml");
-    server.scratch.write("telemetry.toml", text);
+    server.scratch.write("telemetry.toml", include_str!("../data/scenarios/telemetry.toml"));
     let document = server.document(&["./telemetry.toml", "--runs", "1"]);
     let cells = document["cells"].as_array().unwrap();
     assert_eq!(cells.len(), 5);
@@ -174,8 +173,7 @@ fn a_quiet_server_tells_only_what_goes_wrong() {
 #[test]
 fn inference_goes_on_beside_the_clients() {
     let server = Server::start(&[]);
-    let text = include_str!("../data/scenarios/inference.toml");
-    server.scratch.write("beside.toml", text);
+    server.scratch.write("beside.toml", include_str!("../data/scenarios/inference.toml"));
     server.scratch.write("model.onnx", &[0; 9]);
     let mut command = server.command(&["./beside.toml", "--runs", "1", "--allow-commands"]);
     let ended = Ended::of(command.env("SECRET", "of-the-user-alone"));

@@ -91,8 +91,7 @@ fn besiege(attempts: usize) {
         scope.spawn(|| {
             let mut held = std::collections::VecDeque::new();
             while !over.load(Ordering::Relaxed) || tried.load(Ordering::Relaxed) < attempts {
-                let number = tried.fetch_add(1, Ordering::Relaxed);
-                held.extend(untrusted(&server.address, number));
+                held.extend(untrusted(&server.address, tried.fetch_add(1, Ordering::Relaxed)));
                 if held.len() > 2 * DESCRIPTORS as usize {
                     held.pop_front();
                 }

@@ -17,8 +17,7 @@ fn every_figure_is_drawn_at_every_width_and_nothing_is_fetched() {
     assert!(page.len() < 3_000_000);
     for width in [400, 1024, 1600] {
         let Some(titles) = examined(&page, width, 7) else { return };
-        let titles = titles.join("; ");
-        has(&titles, &["over time", "transport state", "Results by loss"]);
+        has(&titles.join("; "), &["over time", "transport state", "Results by loss"]);
     }
 }
 

@@ -69,8 +69,7 @@ fn scenarios_are_what_the_schema_says_and_mistakes_are_not() {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|end| end == "toml") {
-            let scenario = json_of(&fs::read_to_string(&path).unwrap());
-            let errors = errors(&validator, &scenario);
+            let errors = errors(&validator, &json_of(&fs::read_to_string(&path).unwrap()));
             assert!(errors.is_empty(), "{}: {errors:#?}", path.display());
             count += 1;
         }
@@ -159,6 +158,5 @@ fn damaged_results_are_not_what_the_schemas_say() {
     let mut later = document.clone();
     later["cells"][0]["weather"] = json!("rain");
     assert!(run.is_valid(&later));
-    let made = scratch.json("out/about.json");
-    refuses(&about, &made, "what the schema of about refuses");
+    refuses(&about, &scratch.json("out/about.json"), "what the schema of about refuses");
 }

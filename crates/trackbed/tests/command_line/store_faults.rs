@@ -175,8 +175,7 @@ fn uploads_that_are_cut_off_are_sent_again() {
         if method == "PUT" && number % 2 == 0 { Fault::Cut } else { Fault::None }
     });
     let words = format!("{RUN} --out s3://sweeps/cut");
-    let ended = through(&server, &proxy, &scratch, &words);
-    println!("{}", ended.stderr);
+    println!("{}", through(&server, &proxy, &scratch, &words).stderr);
     let failed = proxy.failed.load(Ordering::Relaxed);
     assert!(failed > 1, "{failed} were cut off");
     proxy.is_mended.store(true, Ordering::Relaxed);
@@ -190,8 +189,7 @@ fn a_slow_store_is_waited_for() {
     let scratch = scratch();
     let Some(server) = Server::start(scratch.folder()) else { return };
     let proxy = Proxy::start(&server, |_, _| Fault::Late(400));
-    let words = format!("{RUN} --out s3://sweeps/slow");
-    through(&server, &proxy, &scratch, &words).says(0, &[]);
+    through(&server, &proxy, &scratch, &format!("{RUN} --out s3://sweeps/slow")).says(0, &[]);
     assert!(scratch.entries("temporary").is_empty());
     is_whole(&server, &proxy, &scratch, "slow");
 }

@@ -80,8 +80,7 @@ fn what_others_wrote_does_not_control_the_terminal() {
     let hostile = "quic\\u001b]0;pwned\\u0007\\u009b31m\\u202e";
     for (from, to) in [("\"quic\"", format!("\"{hostile}\"")), ("\"a\"", format!("\"{hostile}\""))]
     {
-        let text = scratch.read("theirs/run.json").replace(from, &to);
-        scratch.write("theirs/run.json", &text);
+        scratch.write("theirs/run.json", &scratch.read("theirs/run.json").replace(from, &to));
     }
     let about = scratch.read("theirs/about.json");
     scratch.write("theirs/about.json", &about.replacen(env!("CARGO_PKG_VERSION"), hostile, 1));

@@ -42,8 +42,7 @@ fn command(text: &str) -> String {
 fn frames_are_counted_as_lines() {
     let Some(scratch) = Scratch::new() else { return };
     let lines = "echo ready; sleep 5; for i in 1 2 3 4 5 6 7 8; do echo; done; exec sleep 600";
-    let workload = "kind = \"idle\"\nduration = \"12 s\"\nwarm-up = \"0 s\"";
-    scenario(&scratch, workload, &command(lines));
+    scenario(&scratch, "kind = \"idle\"\nduration = \"12 s\"\nwarm-up = \"0 s\"", &command(lines));
     let cell = &cell(&scratch);
     assert_eq!((factor(cell, "protocol"), factor(cell, "inference")), ("none", "command"));
     assert_eq!(cell["metrics"]["frame_ms"]["samples"], 7, "{cell}");
@@ -58,8 +57,7 @@ fn frames_are_counted_as_lines() {
 fn telemetry_and_frames_go_side_by_side() {
     let Some(scratch) = Scratch::new() else { return };
     let workload = "kind = \"telemetry\"\nrate = \"50 /s\"\nduration = \"7 s\"\nwarm-up = \"1 s\"";
-    let lines = "while true; do echo; sleep 0.05; done";
-    scenario(&scratch, workload, &command(lines));
+    scenario(&scratch, workload, &command("while true; do echo; sleep 0.05; done"));
     let cell = cell(&scratch);
     let fps = least(&cell, "fps");
     // In six seconds there may be one more than there are intervals.

@@ -97,8 +97,7 @@ fn agreement_is_what_the_schema_says() {
     let Some(scratch) = Scratch::new() else { return };
     let words = "agree vru --set protocol=quic --set handshake=new --set link.loss=0 --set \
                  link.delay=10ms --set workload.count=3 --runs 6 --out agreed";
-    let decided = format!("{words} --until-decided --budget 20s --json");
-    let ended = scratch.trackbed(&decided);
+    let ended = scratch.trackbed(&format!("{words} --until-decided --budget 20s --json"));
     assert!(matches!(ended.status, 0 | 1), "{}", ended.stderr);
     let document = ended.json();
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema/agree.json");
@@ -198,8 +197,7 @@ fn a_train_drives_on_the_kernel() {
         ("congestion=lia", "cannot couple paths"),
         ("radio.foresight=pha", "takes no warnings"),
     ] {
-        let ended = scratch.run(&format!("{words} --set {setting}"));
-        ended.refused(&[why, "help: add --set"]);
+        scratch.run(&format!("{words} --set {setting}")).refused(&[why, "help: add --set"]);
     }
 }
 
@@ -236,8 +234,7 @@ fn several_phones_behind_links_of_their_own_reach_the_server() {
 #[ignore = "thorough: real time"]
 fn telemetry_is_accounted_for_on_the_kernel() {
     let Some(scratch) = Scratch::new() else { return };
-    let scenario = include_str!("../data/scenarios/telemetry-of-phones.toml");
-    scratch.write("telemetry.toml", scenario);
+    scratch.write("telemetry.toml", include_str!("../data/scenarios/telemetry-of-phones.toml"));
     let document = scratch.document("telemetry.toml");
     for cell in document["cells"].as_array().unwrap() {
         let count = |name: &str| metric(cell, name, "mean");

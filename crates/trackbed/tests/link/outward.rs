@@ -48,8 +48,7 @@ fn udp(local: SocketAddr) -> io::Result<(UdpSocket, u16)> {
 
 /// The exit status and output of a role behind a link.
 fn behind(user: User, options: &[&str], role: &str) -> String {
-    let role = play(role);
-    let (status, text) = link(user, &[options, &["--", "sh", "-c", &role]].concat());
+    let (status, text) = link(user, &[options, &["--", "sh", "-c", &play(role)]].concat());
     assert_eq!(status, 0, "{text}");
     text
 }
@@ -237,8 +236,7 @@ fn connections_beyond_the_limit_wait_and_are_told_of_once() {
         let script =
             format!("ulimit -n 128 && exec {} link -- sh -c \"{many}\"", PROGRAM.display());
         let output = command("sh".as_ref(), user).args(["-c", &script]).output().unwrap();
-        let text = String::from_utf8_lossy(&output.stdout);
-        assert!(text.contains("all came back"), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stdout).contains("all came back"), "{output:?}");
         let told = String::from_utf8_lossy(&output.stderr);
         assert_eq!(
             told.matches("than the 32 that the gateway holds at once with this `ulimit -Hn`")
@@ -293,8 +291,7 @@ fn what_a_command_has_left_to_the_kernel_arrives() {
         // The output is read after the command has ended; the buffers are large enough.
         behind(user, &["--delay", "50ms"], &format!("leave {address} 1000000"));
         let (mut stream, _) = listener.accept().unwrap();
-        let expected = digest(&mut &pattern(1, 1_000_000)[..]).unwrap();
-        assert_eq!(digest(&mut stream).unwrap(), expected);
+        assert_eq!(digest(&mut stream).unwrap(), digest(&mut &pattern(1, 1_000_000)[..]).unwrap());
         socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         assert_eq!(socket.recv(&mut [0; 10]).unwrap(), 3);
     }

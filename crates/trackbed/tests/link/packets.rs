@@ -45,8 +45,7 @@ fn a_round_trip_takes_both_delays() {
             ("::", "fd74:7261:2000::1", "--up delay=5ms --down delay=35ms"),
         ] {
             let (echo, ping) = (format!("echo {any}"), format!("ping {address} 10"));
-            let text = between(user, &echo, options, &ping);
-            let times = numbers(&text, "rtt");
+            let times = numbers(&between(user, &echo, options, &ping), "rtt");
             assert_eq!(times.len(), 10);
             assert!(times.iter().all(|micros| *micros >= 40_000), "{times:?}");
         }
@@ -83,8 +82,7 @@ fn packets_leave_no_faster_than_the_rate() {
 fn settings_change_at_their_time() {
     for user in users() {
         let options = "--delay 1ms --at '500ms up.delay=60ms'";
-        let text = between(user, "echo 0.0.0.0", options, "ping 100.72.0.1 300");
-        let times = numbers(&text, "rtt");
+        let times = numbers(&between(user, "echo 0.0.0.0", options, "ping 100.72.0.1 300"), "rtt");
         let slow = times.iter().position(|micros| *micros >= 60_000).expect("the delay has grown");
         assert!(times[slow..].iter().all(|micros| *micros >= 61_000), "and stays so");
         assert!(slow > 0, "it began small");

@@ -42,8 +42,7 @@ fn the_daemon_and_a_simulated_train_give_the_same_orders_on_one_drive() {
     learner.table().save(&table).unwrap();
 
     let railway = Railway::new();
-    let speed = SpeedProfile::constant(SPEED_M_S).unwrap();
-    let ride = Ride::new(track, speed, Direction::Forward);
+    let ride = Ride::new(track, SpeedProfile::constant(SPEED_M_S).unwrap(), Direction::Forward);
     let _gpsd = Gpsd::start(&railway.train, &ride, railway.clock, Behaviour::Honest);
     let (table, state) = (table.to_str().unwrap().to_owned(), file("orders.json"));
     let arguments = ["--table", &table, "--state", state.to_str().unwrap(), "--log", "json"];

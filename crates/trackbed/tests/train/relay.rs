@@ -22,8 +22,7 @@ const SOCKS: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(WIFI[0]), 1_080);
 const METRICS: &str = "127.0.0.1:9473";
 
 fn start(railway: &Railway, log: &str) -> Daemon {
-    let socks = SOCKS.to_string();
-    let mut command = trackbed(&["relay", "--socks", &socks, "--metrics", METRICS]);
+    let mut command = trackbed(&["relay", "--socks", &SOCKS.to_string(), "--metrics", METRICS]);
     command.args(["--transparent", "0.0.0.0:7462", "--drain", "2 s"]);
     command.stderr(File::create(file(log)).unwrap());
     let relay = Daemon(Kept(railway.train.run(|| command.spawn().unwrap()).unwrap()));
@@ -114,8 +113,7 @@ fn ends_and_aborts_reach_the_other_side() {
     // No server listens there; a plain TCP server is reached and counted as such.
     assert_eq!(ask(&railway, 9).1, 5, "connection refused");
     let plain = railway.server.run(|| TcpListener::bind((SERVER, 8)).unwrap()).unwrap();
-    let client = by_socks(&railway, 8);
-    drop((plain.accept().unwrap(), client));
+    drop((plain.accept().unwrap(), by_socks(&railway, 8)));
     let figures = railway.figures(METRICS);
     for line in [
         "connections_total{transport=\"mptcp\"} 2\n",

@@ -126,8 +126,7 @@ fn travel(with_daemon: bool) -> Outcome {
         let set = log.lines().filter(|line| line.contains("is a backup: a handover is ahead"));
         assert_eq!(set.count(), 4, "{log}");
     }
-    let certificate = railway.end();
-    let late_percent = 100.0 * certificate.late_share();
+    let late_percent = 100.0 * railway.end().late_share();
     Outcome { gap, goodput_mbps, late_percent }
 }
 

@@ -141,8 +141,7 @@ mod tests {
         for message in [0, 1, 0, 2, 1] {
             forwarding.accept(1, message, Bytes::new());
         }
-        let early = Warning::decode(&early.now_or_never().unwrap()).unwrap();
-        assert_eq!(early.message, 0);
+        assert_eq!(Warning::decode(&early.now_or_never().unwrap()).unwrap().message, 0);
         for number in 0..3 {
             let warning = get(&forwarding, number).unwrap();
             assert_eq!((warning.number, u64::from(warning.message)), (number, number));

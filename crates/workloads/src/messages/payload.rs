@@ -162,8 +162,7 @@ mod tests {
 
     #[test]
     fn lines_are_messages_as_they_stand() {
-        let content = Bytes::from_static(b"{\"a\":1}\r\n\n{broken\n  [2] \n");
-        let found = lines(&content);
+        let found = lines(&Bytes::from_static(b"{\"a\":1}\r\n\n{broken\n  [2] \n"));
         let expected = [(1, &b"{\"a\":1}"[..]), (3, b"{broken"), (4, b"[2]")];
         assert_eq!(found.iter().map(|(n, line)| (*n, &line[..])).collect::<Vec<_>>(), expected);
     }
@@ -177,7 +176,6 @@ mod tests {
         }
         let nested = "[".repeat(1_000_000);
         assert!(json.check(nested.as_bytes()).is_err());
-        let bytes = Payload::File(vec![Bytes::new()], Form::Bytes);
-        assert_eq!(bytes.check(b"\xff\0"), Ok(()));
+        assert_eq!(Payload::File(vec![Bytes::new()], Form::Bytes).check(b"\xff\0"), Ok(()));
     }
 }

@@ -42,7 +42,7 @@ pub(crate) static ENTRY: Workload = Workload {
     parameters: || &PARAMETERS,
     communicates: true,
     follows_environment: true,
-    ranking: &[("", &["loading_delay_ms", "media_bitrate_mbps"])],
+    ranking: &[("", &["loading_delay_ms", "media_bitrate_mbps", "rebuffering_ms"])],
     prepare: |arguments, base| Ok(Box::new(Arc::new(Plan::new(arguments, base)?))),
 };
 

@@ -157,8 +157,7 @@ mod tests {
 
     fn player(startup: f64, limit: f64, session: Option<f64>) -> Player {
         let session = session.map(seconds);
-        let buffering = Buffering { startup: seconds(startup), limit: seconds(limit), session };
-        Player::new(buffering, 10)
+        Player::new(Buffering { startup: seconds(startup), limit: seconds(limit), session }, 10)
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(crate) static ENTRY: Workload = Workload {
     follows_environment: false,
     ranking: &[
         ("load=closed", &["signature_rate_hz"]),
-        ("", &["late_verdict_ratio", "verdict_ms"]),
+        ("", &["late_verdict_ratio", "verdict_ms", "accepted_count"]),
     ],
     prepare: |arguments, base| Ok(Box::new(Arc::new(Plan::new(arguments, base)?))),
 };

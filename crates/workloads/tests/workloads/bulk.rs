@@ -18,8 +18,7 @@ fn data_arrives_intact_in_both_directions() {
         let settings = [("direction", direction), ("size", "3000001 B"), ("phones", "2")];
         for _ in 0..2 {
             let ran = run("bulk", &settings, &Behaviour::default()).succeeded();
-            let expected = [(0, 3_000_001, true), (1, 3_000_001, true)];
-            assert_eq!(transferred(&ran.records), expected);
+            assert_eq!(transferred(&ran.records), [(0, 3_000_001, true), (1, 3_000_001, true)]);
             expect("completion_ms", &ran.records, &[completion_ms; 2]);
             assert_eq!((ran.open, ran.closed.len()), (0, 2));
         }

@@ -171,14 +171,12 @@ fn a_page_that_cannot_be_completed_fails_with_a_reason() {
 /// Two attempts fail, the third succeeds.
 #[test]
 fn connecting_is_tried_again() {
-    let ran = page(&[], &Behaviour { refused: 2, ..slow() }).succeeded();
-    assert_eq!(attempts(&ran.records), 3);
+    assert_eq!(attempts(&page(&[], &Behaviour { refused: 2, ..slow() }).succeeded().records), 3);
 }
 
 #[test]
 fn every_phone_loads_the_page() {
-    let ran = page(&[("phones", "3")], &slow()).succeeded();
-    expect("plt_ms", &ran.records, &[94.0; 3]);
+    expect("plt_ms", &page(&[("phones", "3")], &slow()).succeeded().records, &[94.0; 3]);
 }
 
 #[test]

@@ -29,8 +29,7 @@ fn a_signature_costs_what_it_takes_to_make_and_to_verify() {
         assert_eq!(judgements(&ran), [Judgement::Accepted; 3]);
     }
     let settings = [&plain[..], &[("signing", "2 ms")]].concat();
-    let ran = run("messages", &settings, &Behaviour::default());
-    expect("rtt_ms", &ran.records, &[13.61367; 3]);
+    expect("rtt_ms", &run("messages", &settings, &Behaviour::default()).records, &[13.61367; 3]);
 }
 
 /// Eight phones at the same moment with four cores: each has two signatures to verify, so that

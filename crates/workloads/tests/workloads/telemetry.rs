@@ -96,8 +96,7 @@ fn in_a_closed_loop_a_message_waits_for_the_loss_of_the_one_before() {
 /// An exchange takes 10 ms: at the deadline it is in time, and a nanosecond less makes it late.
 #[test]
 fn an_answer_after_the_deadline_is_late() {
-    let at = telemetry(&Behaviour::default(), &[("deadline", "30 ms")]);
-    expect("late_count", &at, &[0.0]);
+    expect("late_count", &telemetry(&Behaviour::default(), &[("deadline", "30 ms")]), &[0.0]);
     let below = telemetry(&Behaviour::default(), &[("deadline", "29999999 ns")]);
     expect("late_count", &below, &[1.0]);
     expect("in_time_count", &below, &[9.0]);

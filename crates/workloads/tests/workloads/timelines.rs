@@ -38,8 +38,7 @@ fn one_changer_does_not_disturb_the_other() {
         let is_seek = |moment: &&Moment| matches!(moment.change, Change::Seek(_));
         timeline.moments().iter().filter(is_seek).copied().collect()
     };
-    let alone = environment(&[("seek", "30 %")]).unwrap().timeline(&seed);
-    assert_eq!(seeks(&all), alone.moments());
+    assert_eq!(seeks(&all), environment(&[("seek", "30 %")]).unwrap().timeline(&seed).moments());
     let delays = environment(&[("delay", "100 ms")]).unwrap().timeline(&seed);
     assert!(all.delays().eq(delays.delays()) && delays.moments().len() == 60);
 }

@@ -90,8 +90,7 @@ fn observe(
     for cell in 0..cells.len() {
         let Some(place) = place(cells.get(cell)) else { continue };
         for (metric, statistic) in &quantities {
-            let values = cells.values(cell, metric);
-            let runs = Runs::new(values.iter().flatten().copied());
+            let runs = Runs::new(cells.values(cell, metric).iter().flatten().copied());
             let Ok(estimate) = runs.and_then(|runs| runs.estimate(*statistic)) else { continue };
             // A few similar runs would look like certainty.
             let interval = Some(estimate.interval).filter(|_| estimate.runs >= MIN_PAIRS);

@@ -27,7 +27,8 @@ pub(crate) static ENTRY: MediumEntry = MediumEntry {
             "who sends first among stations of equal priority";
         "snr": Decibels { min: -100 } = "20 dB" => "mean signal-to-noise ratio, at most 100 dB";
         "snr_spread": Decibels { min: 0 } = "0 dB" =>
-            "the stations' means are spread evenly over plus and minus this many dB";
+            "the stations' means lie in the middles of equal parts of this many dB to both sides: two at \
+             half of it, one at the mean";
         "fading": Decibels { min: 0 } = "0 dB" =>
             "standard deviation with which the signal changes in time";
         "coherence": Time = "50 ms" =>

@@ -24,7 +24,8 @@ pub(crate) static ENTRY: MediumEntry = MediumEntry {
         "snr": Decibels { min: 0 } = "40 dB" =>
             "the stations' mean signal-to-noise ratio, which selects their rates";
         "snr_spread": Decibels { min: 0 } = "0 dB" =>
-            "the stations' ratios lie evenly within this many dB around the mean";
+            "the stations' ratios lie in the middles of equal parts of this many dB to both sides of the \
+             mean: two at half of it, one at the mean";
         "frame_error": Share = "0 %" => "the probability that a frame is lost without a collision";
         "aggregation": Count { min: 1 } = "64" =>
             "the maximum number of packets in one transmission; 802.11a always sends one";
@@ -47,7 +48,7 @@ fn read(arguments: &Arguments) -> Result<Arc<dyn MediumModel>, SpecError> {
     let (snr, least): (f64, f64) = (arguments.need("snr"), timing.snr[0].into());
     let snr_spread: f64 = arguments.need("snr_spread");
     if snr - snr_spread < least {
-        let why = format!("snr: a station needs {least} dB; raise snr or lower snr_spread");
+        let why = format!("snr less snr-spread: a station needs {least} dB; change one of them");
         return Err(SpecError::new(why));
     }
     let (frame_error, attempts) = (arguments.need("frame_error"), arguments.need("attempts"));

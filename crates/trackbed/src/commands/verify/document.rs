@@ -223,8 +223,7 @@ mod tests {
         // 80 us on two cores allow 40; 50 were measured: a fifth of the time was lost.
         let dynamic = CellDocument { division: "dynamic".to_owned(), ..cell };
         assert_eq!(disturbance(std::slice::from_ref(&dynamic)), Some(80.0));
-        let cell = dynamic;
-        assert!((cell.cpu_left_percent.unwrap() - 86.0).abs() < 1e-9);
+        assert!((dynamic.cpu_left_percent.unwrap() - 86.0).abs() < 1e-9);
     }
 
     /// 3,500 times 108.9 us, spread over eight cores, is 38.115 % of these.

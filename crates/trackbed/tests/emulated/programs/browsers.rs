@@ -108,8 +108,7 @@ fn a_browser_that_is_missing_or_has_no_page_is_told_before_anything_runs() {
 fn a_browser_that_does_not_end_is_ended_and_leaves_nothing() {
     let text = page("protocol = \"http2\"\nclient = \"chromium\"\nclient-timeout = \"2 s\"");
     let Some(scratch) = Scratch::with(&["chromium"], &text) else { return };
-    let ended = scratch.run("--set link.delay=30s");
-    ended.says(1, &["chromium has not ended within 2 s"]);
+    scratch.run("--set link.delay=30s").says(1, &["chromium has not ended within 2 s"]);
     assert!(scratch.left_over().is_empty(), "{:?}", scratch.left_over());
 }
 

@@ -49,8 +49,7 @@ pub fn command_line(pid: u32) -> String {
 }
 
 pub fn kill(pid: u32) {
-    let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
-    kill_process(pid, Signal::KILL).unwrap();
+    kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), Signal::KILL).unwrap();
 }
 
 fn is_there(program: &str) -> bool {

@@ -26,8 +26,7 @@ fn a_missing_program_is_told_with_its_package_before_anything_runs() {
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn virtual_time_refuses_programs_and_says_where_they_run() {
-    let text = scenario("server = \"nginx\"");
-    let Some(scratch) = Scratch::with(&[], &text) else { return };
+    let Some(scratch) = Scratch::with(&[], &scenario("server = \"nginx\"")) else { return };
     scratch.refuse("run a.toml", &["--substrate emulated"]);
 }
 
@@ -101,8 +100,7 @@ fn a_server_that_does_not_stop_is_ended_and_its_run_counts() {
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn a_server_that_dies_fails_its_run_and_no_other() {
-    let text = scenario("server = \"nginx\"");
-    let Some(scratch) = Scratch::with(&["nginx"], &text) else { return };
+    let Some(scratch) = Scratch::with(&["nginx"], &scenario("server = \"nginx\"")) else { return };
     let child = start(scratch.emulated(""));
     let root = child.id();
     let master = eventually("nginx and the clients are there", || {
@@ -120,8 +118,7 @@ fn a_server_that_dies_fails_its_run_and_no_other() {
 #[test]
 #[ignore = "thorough: third-party programs"]
 fn nothing_outlives_a_campaign_that_is_killed() {
-    let text = scenario("server = \"nginx\"");
-    let Some(scratch) = Scratch::with(&["nginx"], &text) else { return };
+    let Some(scratch) = Scratch::with(&["nginx"], &scenario("server = \"nginx\"")) else { return };
     let mut command = scratch.emulated("");
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let root = child.id();

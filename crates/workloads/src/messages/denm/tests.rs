@@ -9,8 +9,7 @@ fn seed() -> Seed {
 }
 
 fn complete(phone: u32, message: u32, millis: u64) -> Bytes {
-    let denm = Denm::of_len(Denm::COMPLETE_LEN);
-    denm.message(&seed(), phone, message, Time::from_millis(millis))
+    Denm::of_len(Denm::COMPLETE_LEN).message(&seed(), phone, message, Time::from_millis(millis))
 }
 
 #[test]

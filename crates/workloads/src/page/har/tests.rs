@@ -27,8 +27,7 @@ fn full(url: &str) -> String {
 
 /// What Chrome gives for an object that the parser found in the object `by`.
 fn found_in(by: &str, entry: Value) -> Value {
-    let initiator = json!({ "type": "parser", "url": full(by), "lineNumber": 7 });
-    with(entry, "/_initiator", initiator)
+    with(entry, "/_initiator", json!({ "type": "parser", "url": full(by), "lineNumber": 7 }))
 }
 
 fn archive(entries: &[Value]) -> Value {
@@ -124,8 +123,7 @@ fn without_initiators_time_decides() {
         ]
     );
     let kinds: Vec<Kind> = page.objects().iter().map(|object| object.kind).collect();
-    let expected = [Kind::Html, Kind::Js, Kind::Css, Kind::Image, Kind::Image, Kind::Font];
-    assert_eq!(kinds, expected);
+    assert_eq!(kinds, [Kind::Html, Kind::Js, Kind::Css, Kind::Image, Kind::Image, Kind::Font]);
 }
 
 #[test]
