@@ -41,8 +41,7 @@ async fn operate(dialer: &dyn Dialer, operations: &[u8]) {
 }
 
 async fn exchange(connection: Rc<dyn Connection>, what: u8, len: usize) -> Result<(), Error> {
-    let request = Request::new("/", body::full(vec![what; len]));
-    let response = connection.exchange(request).await?;
+    let response = connection.exchange(Request::new("/", body::full(vec![what; len]))).await?;
     let content = body::collect(response.body, len + 1).await?;
     assert!(content == vec![what; len], "the answer is what was sent");
     Ok(())

@@ -122,8 +122,7 @@ pub fn run(extent: Extent, ledger: &mut Ledger) -> Result<(), String> {
         let outcome = found.remove(index);
         let budget = (needed * 3 / 2).clamp(LEAST, left).as_secs();
         eprintln!("    {} goes on for {budget} s of {} s", outcome.case.traffic, left.as_secs());
-        let outcome = compare(&program, Extent::Rest, outcome, &format!("{budget}s"))?;
-        found.insert(index, outcome);
+        found.insert(index, compare(&program, Extent::Rest, outcome, &format!("{budget}s"))?);
         publish(extent, &found)?;
     }
     Ok(())

@@ -24,8 +24,7 @@ pub fn run(ledger: &mut Ledger) -> Result<(), String> {
             continue;
         }
         eprintln!("==> part \"{}\" of the thorough tier: {}", part.name, part.about);
-        let steps = tiers::thorough(Consent::Given, &[part.name]).unwrap_or_default();
-        crate::run(&steps, ledger)?;
+        crate::run(&tiers::thorough(Consent::Given, &[part.name]).unwrap_or_default(), ledger)?;
     }
     eprintln!("==> {} min in total", started.elapsed().as_secs() / 60);
     if !left_out.is_empty() {

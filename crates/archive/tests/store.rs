@@ -55,8 +55,7 @@ fn append(directory: &Path, lines: &str) {
 }
 
 fn lines(directory: &Path) -> BTreeSet<String> {
-    let text = fs::read_to_string(directory.join("runs.jsonl")).unwrap();
-    text.lines().map(str::to_owned).collect()
+    fs::read_to_string(directory.join("runs.jsonl")).unwrap().lines().map(str::to_owned).collect()
 }
 
 const NEVER: Duration = Duration::from_secs(3_600);
@@ -102,8 +101,7 @@ fn another_machine_continues_what_a_process_left() {
     assert_eq!((names[1].as_str(), names[3].as_str()), ("run.json", "timelines/0.csv"));
 
     let third = scratch.machine("third");
-    let fetched = scratch.store().fetch(&third).unwrap();
-    assert_eq!(fetched.objects, 4);
+    assert_eq!(scratch.store().fetch(&third).unwrap().objects, 4);
     let text = fs::read_to_string(third.join("runs.jsonl")).unwrap();
     assert_eq!(text, finished, "the order of the process that finished");
     assert_eq!(fs::read_to_string(third.join("timelines/0.csv")).unwrap(), "t\n");

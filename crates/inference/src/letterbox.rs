@@ -156,8 +156,7 @@ mod tests {
         let letterbox = Letterbox::new((640, 480), (640, 640));
         assert_eq!((letterbox.left, letterbox.top), (0, 80));
         assert_eq!((letterbox.width, letterbox.height, letterbox.scale), (640, 480, 1.0));
-        let whole = letterbox.to_image([0.0, 80.0, 640.0, 560.0]);
-        assert_eq!(whole, [0.0, 0.0, 640.0, 480.0]);
+        assert_eq!(letterbox.to_image([0.0, 80.0, 640.0, 560.0]), [0.0, 0.0, 640.0, 480.0]);
         assert_eq!(letterbox.to_image([-5.0, 0.0, 700.0, 600.0]), [0.0, 0.0, 640.0, 480.0]);
     }
 

@@ -37,8 +37,7 @@ mod tests {
 
     #[test]
     fn the_end_of_much_is_kept() {
-        let much = format!("{}the end\n", "x".repeat(3 * BYTES));
-        let kept = read(much.as_bytes());
+        let kept = read(format!("{}the end\n", "x".repeat(3 * BYTES)).as_bytes());
         assert!(kept.len() < BYTES && kept.ends_with("xthe end"), "{kept}");
     }
 }

@@ -236,8 +236,7 @@ mod tests {
     #[test]
     fn a_message_takes_what_the_link_takes() {
         let settings = ["protocol=quic", "tls=1.3", "handshake=new", "link.loss=0"];
-        let seen = seen("vru", &settings);
-        let trips = points(&seen, Chart::RoundTrips, "message");
+        let trips = points(&seen("vru", &settings), Chart::RoundTrips, "message");
         assert_eq!(trips.len(), 10);
         // The first one waits for the handshake, another round trip.
         assert!(trips[1..].iter().all(|(_, ms)| (10.0..10.3).contains(ms)), "{trips:?}");

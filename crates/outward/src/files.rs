@@ -266,8 +266,7 @@ mod tests {
     fn a_pipe_is_no_file_and_is_not_waited_for() {
         let scratch = tempfile::tempdir().unwrap();
         let pipe = scratch.path().join("pipe");
-        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
-        assert!(made.success());
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         for why in [open(&pipe).err(), append(&pipe).err(), create(&pipe).err()] {
             assert!(why.unwrap().to_string().contains("is not a regular file"));
         }

@@ -246,8 +246,7 @@ mod tests {
     fn a_folder_is_private_holds_what_it_is_given_and_goes() {
         let folder = Folder::new().unwrap();
         let path = folder.path().to_owned();
-        let others = fs::metadata(&path).unwrap().mode() & 0o007;
-        assert_eq!(others, 0);
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o007, 0);
         let certificate = Certificate::for_names(["a.test".to_owned(), "10.0.0.1".to_owned()]);
         folder.keep_certificate(&certificate.unwrap()).unwrap();
         folder.publish("/bulk/3", |file| file.write_all(b"abc")).unwrap();

@@ -80,8 +80,7 @@ mod tests {
                     |parameter: &Parameter| Some((parameter.name, preset.value(parameter)?));
                 let given: Vec<_> = parameters.iter().filter_map(value).collect();
                 assert_eq!(given.len(), preset.values.len(), "{} for {name}", preset.name);
-                let arguments = Arguments::read(&parameters, &given).unwrap();
-                TransportParameters::read(&arguments).unwrap();
+                TransportParameters::read(&Arguments::read(&parameters, &given).unwrap()).unwrap();
             }
         }
     }

@@ -60,7 +60,7 @@ impl Protocol for Tcp {
         match self {
             Tcp::Bare => "length-prefixed frames on TCP, not encrypted, one exchange at a time",
             Tcp::Multipath => {
-                "length-prefixed frames on Multipath TCP, over all paths of a host, not encrypted"
+                "length-prefixed frames on Multipath TCP, not encrypted, one exchange at a time, over all paths"
             }
             Tcp::Tls => "length-prefixed frames on TLS over TCP, one exchange at a time",
         }

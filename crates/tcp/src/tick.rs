@@ -93,8 +93,7 @@ mod tests {
     #[test]
     fn timers_fire_at_the_tick_after_their_time() {
         let tick = tick(4_000, 70);
-        let delayed = tick.fires(micros(160_100), Duration::from_millis(40));
-        assert_eq!(delayed, micros(204_070));
+        assert_eq!(tick.fires(micros(160_100), Duration::from_millis(40)), micros(204_070));
         let probe = tick.fires(micros(143_010), Duration::from_micros(2 * 36_700 + 2_000));
         assert_eq!(probe, micros(220_070));
         // On a tick, a whole number of ticks waits for the next one.

@@ -163,8 +163,7 @@ mod tests {
         let north = Position { latitude: 600_000_000, longitude: 0 };
         let narrow = north.distance_m(&Position { longitude: 10_000_000, ..north });
         assert!((narrow - 55_597.0).abs() < 5.0, "half of it at 60 degrees: {narrow}");
-        let moved = north.moved_m(300.0, 400.0);
-        assert!((north.distance_m(&moved) - 500.0).abs() < 0.05);
+        assert!((north.distance_m(&north.moved_m(300.0, 400.0)) - 500.0).abs() < 0.05);
     }
 
     #[test]

@@ -89,14 +89,12 @@ fn a_protocol_carries_a_workload() {
     // A message has 355 B.
     let given = arguments(&protocol::Once.parameters(), "once-longest", "354 B");
     cell.endpoint.transport = TransportParameters::read(&given).unwrap();
-    let records = Runner::new(Cancel::new()).events(&cell, 1, 0).unwrap();
-    assert!(records.iter().any(failed));
+    assert!(Runner::new(Cancel::new()).events(&cell, 1, 0).unwrap().iter().any(failed));
 }
 
 fn arguments(parameters: &[Parameter], name: &str, text: &str) -> Arguments {
     let parameter = parameters.iter().find(|parameter| parameter.name == name).unwrap();
-    let value = parameter.kind.parse(text).unwrap();
-    Arguments::read(parameters, &[(name, value)]).unwrap()
+    Arguments::read(parameters, &[(name, parameter.kind.parse(text).unwrap())]).unwrap()
 }
 
 /// The numbers of the packets that come out of `link` if they go in at `times`, in milliseconds.

@@ -67,8 +67,7 @@ impl Poll {
         let connection = stage.phones[0].connect(stage.server).await?;
         for message in 0..self.count {
             let intended = now();
-            let sent = Event::Sent { phone: 0, message, intended, bytes: 0 };
-            stage.log.record(intended, sent);
+            stage.log.record(intended, Event::Sent { phone: 0, message, intended, bytes: 0 });
             let response = connection.exchange(Request::new("/news", body::empty())).await?;
             body::drain(response.body).await?;
             let status = response.status;

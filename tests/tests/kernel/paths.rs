@@ -25,8 +25,7 @@ fn two_paths(mut manager: PathManager) {
     for address in [FIRST, SECOND] {
         manager.add_endpoint(&Endpoint::new(address, EndpointFlags::SUBFLOW)).unwrap();
     }
-    let limit = Time::from_millis(60_000);
-    let execution = Execution::new(Origin::now()).with_time_limit(limit);
+    let execution = Execution::new(Origin::now()).with_time_limit(Time::from_millis(60_000));
     execution.run(converse).unwrap().unwrap();
 }
 

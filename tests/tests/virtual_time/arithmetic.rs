@@ -36,8 +36,7 @@ fn check(overrides: &[&str], rtt_ms: f64, messages: u32) {
         assert_eq!(cell.expected_round_trips, Some(round_trips), "{factors:?}");
         let expected_ms = f64::from(round_trips) * rtt_ms;
         let completion = &cell.metrics["completion_ms"];
-        let wire_bytes = cell.metrics["wire_bytes"].max;
-        let serialization_ms = wire_bytes * 8.0 / 50e6 * 1e3;
+        let serialization_ms = cell.metrics["wire_bytes"].max * 8.0 / 50e6 * 1e3;
         assert!(
             completion.min >= expected_ms
                 && completion.max <= expected_ms * 1.01 + serialization_ms,

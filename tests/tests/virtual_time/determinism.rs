@@ -18,8 +18,7 @@ const WEB: &[&str] = &["runs=1", "link.loss=5%"];
 
 fn json(name: &str, overrides: &[&str], jobs: usize) -> String {
     let plan = plan(name, overrides);
-    let document = document_of(&plan, &run(&plan, jobs));
-    serde_json::to_string(&document).unwrap()
+    serde_json::to_string(&document_of(&plan, &run(&plan, jobs))).unwrap()
 }
 
 #[test]

@@ -69,8 +69,7 @@ fn objects_that_lead_to_one_another_take_round_trips_and_slow_start() {
     let small = chain(20_000);
     let expected = [("http1", 1_200.0), ("http2", 1_200.0), ("http3", 1_000.0)];
     check(&[&fast[..], &[&small]].concat(), &expected);
-    let large = chain(200_000);
-    check(&[&fast[..], &[&large]].concat(), &[("http1", 1_600.0), ("http2", 1_600.0)]);
+    check(&[&fast[..], &[&chain(200_000)]].concat(), &[("http1", 1_600.0), ("http2", 1_600.0)]);
 }
 
 /// Twelve images of 500 bytes, together less than an initial window, all found at the end of the
@@ -86,16 +85,14 @@ fn objects_that_lead_to_one_another_take_round_trips_and_slow_start() {
 fn six_connections_take_turns_where_one_carries_all_at_once() {
     let mut objects = vec![("/index.html".to_owned(), "html", 1_000, "")];
     objects.extend((1..=12).map(|n| (format!("/{n}.gif"), "image", 500, "/index.html")));
-    let page = manifest("parallel", &objects);
-    let fast = ["link.rate=1gbit", "link.delay=100ms", &page];
+    let fast = ["link.rate=1gbit", "link.delay=100ms", &manifest("parallel", &objects)];
     check(&fast, &[("http1", 1_400.0), ("http2", 800.0), ("http3", 600.0)]);
     check(&[&fast[..], &["workload.keep-alive=false"]].concat(), &[("http1", 1_800.0)]);
     let six = "workload.connections=6";
     check(&[&fast[..], &["workload.keep-alive=false", six]].concat(), &[("http1", 1_800.0)]);
     // With two: at 600 ms the second is opened, and carries images from 1000 ms on; by then the
     // first has carried 2, the other ten take 5 rounds.
-    let two = "workload.connections=2";
-    check(&[&fast[..], &[two]].concat(), &[("http1", 2_000.0)]);
+    check(&[&fast[..], &["workload.connections=2"]].concat(), &[("http1", 2_000.0)]);
 }
 
 /// At 10 Mbit/s and 20 ms round trip, an image of 1 MB is mostly time on the line.
@@ -111,7 +108,6 @@ fn six_connections_take_turns_where_one_carries_all_at_once() {
 /// bytes, and 11 ms of the first round after ten packets of 1 ms: 932 ms.
 #[test]
 fn a_long_object_takes_its_time_on_the_line() {
-    let page = chain(1_000_000);
-    let slow = ["link.rate=10mbit", "link.delay=10ms", &page];
+    let slow = ["link.rate=10mbit", "link.delay=10ms", &chain(1_000_000)];
     check(&slow, &[("http1", 943.0), ("http2", 943.0), ("http3", 932.0)]);
 }

@@ -7,8 +7,7 @@ use trackbed_tests::document;
 /// 100 ms.
 fn download(metric: &str, settings: &[&str]) -> MetricSummary {
     let fixed = ["protocol=quic", "congestion=reno", "link.loss=0", "link.delay=50ms", "runs=1"];
-    let document = document("bulk", &[&fixed[..], settings].concat());
-    document.cells[0].metrics[metric].clone()
+    document("bulk", &[&fixed[..], settings].concat()).cells[0].metrics[metric].clone()
 }
 
 /// 32 packets of 1,252 bytes carry 38,700 bytes or so. What they carry is there after the set-up and

@@ -108,8 +108,7 @@ mod tests {
     /// A case that has taken ten seconds for ten pairs, and needs `pairs_to_decide`.
     fn outcome(case: &Case, pairs_to_decide: Option<u64>) -> Outcome<'_> {
         let cell = json!({"cell": 0, "pairs": 10, "pairs_to_decide": pairs_to_decide});
-        let document = json!({"cells": [cell]});
-        Outcome::new(case, 0).then(document, Duration::from_secs(10))
+        Outcome::new(case, 0).then(json!({"cells": [cell]}), Duration::from_secs(10))
     }
 
     #[test]

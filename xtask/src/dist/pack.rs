@@ -167,9 +167,7 @@ mod tests {
 
     #[test]
     fn the_same_files_give_the_same_bytes() {
-        let first = packed(&["b", "a", "sub/c"]);
-        let second = packed(&["sub/c", "a", "b"]);
-        assert_eq!(first, second);
+        assert_eq!(packed(&["b", "a", "sub/c"]), packed(&["sub/c", "a", "b"]));
     }
 
     #[test]

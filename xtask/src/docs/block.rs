@@ -70,8 +70,7 @@ pub fn blocks(page: &str) -> Result<Vec<Block>, (usize, String)> {
     let mut found = Vec::new();
     for (event, range) in Parser::new_ext(page, Options::ENABLE_TABLES).into_offset_iter() {
         let Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) = event else { continue };
-        let fence = page[..range.start].matches('\n').count();
-        let block = block(page, fence, &page[range], &info);
+        let block = block(page, page[..range.start].matches('\n').count(), &page[range], &info);
         found.extend(block.map_err(|(line, why)| (line + 1, why))?);
     }
     Ok(found)

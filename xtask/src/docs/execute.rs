@@ -140,8 +140,7 @@ impl Stage {
         self.executed += 1;
         let status = wait(&mut child)?;
         let said = fs::read(&output).map_err(|why| why.to_string())?;
-        let said = String::from_utf8_lossy(&said);
-        Ok((status, said.lines().map(str::to_owned).collect()))
+        Ok((status, String::from_utf8_lossy(&said).lines().map(str::to_owned).collect()))
     }
 }
 

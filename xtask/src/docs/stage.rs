@@ -26,8 +26,7 @@ pub fn stage(pages: &[PathBuf]) -> Result<PathBuf, String> {
     let folder = PathBuf::from("target/book-source");
     let sources = folder.join(pages::SOURCE);
     fresh(&folder)?;
-    let settings = read("book.toml")?;
-    write(folder.join("book.toml"), settings.replace("target/book", "../book"))?;
+    write(folder.join("book.toml"), read("book.toml")?.replace("target/book", "../book"))?;
     write(folder.join(STYLE), &read(STYLE)?)?;
     let outside = outside(pages)?;
     let mut texts = BTreeSet::new();

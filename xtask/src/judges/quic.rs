@@ -74,8 +74,7 @@ pub fn ngtcp2(bench: &Bench, program: &str) -> Result<Vec<Case>, String> {
         );
         let command = format!("client-command=sh -c '{script}'");
         let settings = [&["runs=1", command.as_str()], settings].concat();
-        let cells = bench.cells(&settings)?;
-        let failure = cells.first().and_then(failure);
+        let failure = bench.cells(&settings)?.first().and_then(failure);
         cases.push(Case { name: (*name).to_owned(), failure });
     }
     Ok(cases)

@@ -55,8 +55,7 @@ pub fn tls(bench: &Bench, _: &str) -> Result<Vec<Case>, String> {
 fn script(bench: &Bench, script: &str, settings: &[&str]) -> Result<Vec<Case>, String> {
     let (script, report) = (bench.path(script), bench.path(script).with_extension("txt"));
     let words = format!("{} {{address}} {{port}} {}", script.display(), report.display());
-    let command = format!("client-command={words}");
-    let cells = bench.cells(&[settings, &[&command]].concat())?;
+    let cells = bench.cells(&[settings, &[&format!("client-command={words}")]].concat())?;
     let text = fs::read_to_string(report).map_err(|_| nothing(&cells))?;
     Ok(text.lines().filter_map(of_line).collect())
 }

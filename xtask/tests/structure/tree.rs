@@ -53,8 +53,7 @@ fn add(tree: &mut Tree, path: Names, file: &Path, folder: &Path, items: Vec<Item
                     add(tree, child, file, &below, items);
                 } else {
                     let place = location(&inner.attrs, folder, &name);
-                    let items = parse(&place).items;
-                    add(tree, child, &place, &below, items);
+                    add(tree, child, &place, &below, parse(&place).items);
                 }
             }
             Item::Use(item) => import(&mut module, &item),

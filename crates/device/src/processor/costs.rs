@@ -144,8 +144,7 @@ mod tests {
             let [rest, line, word] = row.split(" | ").collect::<Vec<_>>()[..] else {
                 panic!("{row}")
             };
-            let rest = rest.replace("\\n", "\n");
-            let error = with(&rest).to_string();
+            let error = with(&rest.replace("\\n", "\n")).to_string();
             assert!(error.starts_with(&format!("line {line}: ")), "{error}");
             assert!(error.contains(word), "{error}");
         }

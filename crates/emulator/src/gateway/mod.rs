@@ -65,7 +65,6 @@ pub(crate) fn open(
     let bell = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK);
     let bell = Arc::new(bell.map_err(|why| failed(why.into()))?);
     let (knocks, knocked) = mpsc::sync_channel(DOORS_MAX);
-    let workshop = Workshop::open(outer)?;
-    let worker = Worker::new(workshop, addresses, clock, Arc::clone(&bell), knocked);
+    let worker = Worker::new(Workshop::open(outer)?, addresses, clock, Arc::clone(&bell), knocked);
     Ok((worker.map_err(failed)?, Gate::new(addresses, knocks, bell)))
 }

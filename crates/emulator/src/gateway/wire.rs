@@ -150,8 +150,7 @@ mod tests {
             bytes.splice(40..40, [protocol::UDP, 0, 0, offset | 1, 0, 0, 0, 1]);
             let length = (bytes.len() - 40) as u16;
             bytes[4..6].copy_from_slice(&length.to_be_bytes());
-            let fragment = Packet::carry(bytes.into()).unwrap();
-            assert_eq!(opening(&fragment), expected);
+            assert_eq!(opening(&Packet::carry(bytes.into()).unwrap()), expected);
         }
     }
 

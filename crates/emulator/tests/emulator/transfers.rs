@@ -73,8 +73,7 @@ fn assert_counted(counters: &Counters, bytes: u64, mtu: u64) {
 fn every_byte_arrives_with_super_packets_both_ways_one_way_and_none() {
     for device in devices() {
         for (from_near, from_far) in [(true, true), (true, false), (false, true), (false, false)] {
-            let lab = Lab::new(Setting::new(device, from_near, from_far));
-            let ended = transfer_all(lab, 1_500);
+            let ended = transfer_all(Lab::new(Setting::new(device, from_near, from_far)), 1_500);
             // The kernel makes super-packets of whatever waits in a socket.
             let joined = ended.largest.map(|largest| largest > 1);
             assert_eq!(joined, [from_near, from_far], "{device:?}");

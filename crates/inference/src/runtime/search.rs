@@ -232,8 +232,7 @@ mod tests {
         // The interpreter's answer to any question.
         let python = scratch.file("python");
         fs::write(&python, format!("#!/bin/sh\necho '{package}'\n")).unwrap();
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs::set_permissions(&python, mode).unwrap();
+        fs::set_permissions(&python, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
         let missing = scratch.0.join("python-that-is-not-there");
         let search = Search { interpreters: vec![missing, python], ..Search::default() };
         assert_eq!(search.find(), Some(library));

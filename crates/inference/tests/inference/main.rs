@@ -37,7 +37,6 @@ impl Scratch {
     /// Runs a Python program in the folder and returns its output; `None` with a message if any of
     /// these `packages` is missing.
     fn python(&self, packages: &[&str], program: &str) -> Option<String> {
-        let python = programs::python(packages)?;
-        Some(programs::answer_of_python(&python, program, self.0.path(), ""))
+        Some(programs::answer_of_python(&programs::python(packages)?, program, self.0.path(), ""))
     }
 }

@@ -17,8 +17,7 @@ fn onnx_finds_nothing_wrong_with_the_generated_model() {
     let model = generated::model(1);
     std::fs::write(scratch.path("model.onnx"), &model.onnx).unwrap();
     let Some(said) = scratch.python(&["onnx"], CHECK) else { return };
-    let expected = format!("[1, 3, 640, 640] [1, 84, 8400] {}", model.parameters);
-    assert_eq!(said.trim(), expected);
+    assert_eq!(said.trim(), format!("[1, 3, 640, 640] [1, 84, 8400] {}", model.parameters));
 }
 
 const INFER: &str = include_str!("infer.py");

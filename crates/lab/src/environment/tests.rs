@@ -129,8 +129,7 @@ fn the_environment_begins_when_sessions_are_warm() {
 fn timelines_are_kept_once_for_each_environment_and_can_be_given_back() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let seeks = "seek = [\"30 %\", \"0 %\"]";
-    let drawn = plan(&lively("runs = 2").replace("seek = \"30 %\"", seeks));
+    let drawn = plan(&lively("runs = 2").replace("seek = \"30 %\"", "seek = [\"30 %\", \"0 %\"]"));
     keep_timelines(&drawn, folder).unwrap();
     let mut names: Vec<String> = std::fs::read_dir(folder)
         .unwrap()
@@ -178,12 +177,10 @@ fn packets_overtake_one_another_where_the_scenario_says_so() {
 fn reconnections_may_change_the_address() {
     for (reconnect, connections) in [("new-address", [3, 3]), ("migration", [1, 3])] {
         let set = format!("[environment]\nreconnect = \"{reconnect}\"\n");
-        let text = lively("handshake = \"early\"").replace("[environment]\n", &set);
-        let plan = plan(&text);
+        let plan = plan(&lively("handshake = \"early\"").replace("[environment]\n", &set));
         for (protocol, expected) in ["quic", "http1"].into_iter().zip(connections) {
             let is_it = |cell: &Cell| cell.endpoint.protocol.name() == protocol;
-            let cell = plan.cells.iter().position(is_it).unwrap();
-            let records = events(&plan, cell, 0);
+            let records = events(&plan, plan.cells.iter().position(is_it).unwrap(), 0);
             let begun = records.iter().skip_while(|record| record.event != Event::Started);
             let early =
                 |record: &&Record| matches!(record.event, Event::Secured { early: true, .. });

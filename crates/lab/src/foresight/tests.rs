@@ -45,8 +45,7 @@ fn equal_seeds_give_equal_rides_and_others_do_not() {
 /// Two operators carry more than one can: 25 Mbit/s.
 #[test]
 fn both_paths_are_used() {
-    let plan = ride("profile = \"ns3\"");
-    let runs = [events(&plan, 0, 0)];
+    let runs = [events(&ride("profile = \"ns3\""), 0, 0)];
     let goodput = sum("goodput_mbps", &runs);
     assert!(goodput > 35.0 && goodput < 50.0, "{goodput} Mbit/s");
 }
@@ -77,8 +76,7 @@ fn an_old_table_foresees_less() {
     let all = [0, 1, 2].map(rides);
     let [fresh, older, wrong] = [0, 1, 2].map(|cell| sum("handover_goodput_mbps", &all[cell]));
     assert!(fresh > older && older > wrong, "{fresh}, {older}, {wrong}");
-    let equal = ride("profile = \"hsr-measured\"\nforesight = \"pha\"");
-    assert_eq!(events(&equal, 0, 0), all[0][0]);
+    assert_eq!(events(&ride("profile = \"hsr-measured\"\nforesight = \"pha\""), 0, 0), all[0][0]);
 }
 
 /// The same with PATH_STATUS instead of MP_PRIO.

@@ -76,8 +76,7 @@ fn document_of_nothing(plan: &Plan) -> Document {
 #[test]
 fn the_document_says_that_it_is_a_model() {
     let with = plan(&telemetry("http2", "kind = \"detector\"\ncores = [1, 4]", ""));
-    let document = document_of_nothing(&with);
-    let words = document.model.unwrap();
+    let words = document_of_nothing(&with).model.unwrap();
     assert!(words.contains("1 or 4 cores") && words.contains("measured on"), "{words}");
     let without = plan(&telemetry("http2", "", "").replace("[inference]\n", ""));
     assert_eq!(Virtual::new().model(&without), None);

@@ -32,8 +32,6 @@ fn virtual_time_requires_measured_durations() {
 fn idleness_passes() {
     let text = "protocol = \"http2\"\n[link]\ndelay = \"5 ms\"\n\
                 [workload]\nkind = \"idle\"\nduration = \"6 s\"\n";
-    let plan = plan(text);
-    let run = Virtual::new().execute(&plan, &[0], 0).unwrap().remove(0);
-    let samples = run.outcome.samples().unwrap();
-    assert_eq!(samples["wire_bytes"], [0.0]);
+    let run = Virtual::new().execute(&plan(text), &[0], 0).unwrap().remove(0);
+    assert_eq!(run.outcome.samples().unwrap()["wire_bytes"], [0.0]);
 }

@@ -225,8 +225,7 @@ fn a_second_connection_takes_the_session_over() {
         let first = world.join(lasting(*version, "s"));
         world.subscribe(first, "a", AtLeastOnce);
         let second = world.join(lasting(*version, "s"));
-        let told = world.ended(first);
-        assert_eq!(told, (*version == V5).then_some(Reason::SESSION_TAKEN_OVER));
+        assert_eq!(world.ended(first), (*version == V5).then_some(Reason::SESSION_TAKEN_OVER));
         assert!(world.peers[first].at.is_none(), "it is closed");
         world.publish(second, message("a", "x", AtLeastOnce));
         assert_eq!(world.texts(second), ["a=x"]);

@@ -50,8 +50,7 @@ fn damage(bytes: &mut Vec<u8>, rng: &mut Rng) {
             3 => bytes.insert(at.min(bytes.len()), rng.below(256) as u8),
             _ => {
                 let end = (at + rng.below(20) as usize).min(bytes.len());
-                let piece = bytes[at.min(end)..end].to_vec();
-                bytes.extend(piece);
+                bytes.extend(bytes[at.min(end)..end].to_vec());
             }
         }
     }

@@ -131,15 +131,13 @@ fn wills_and_kept_sessions() {
     let Some(broker) = Mosquitto::start() else { return };
     for version in Version::ALL {
         // A separate session: the earlier one may have an unreleased message.
-        let name = format!("watcher-{}", version.name());
-        let mut watcher = broker.join(lasting(*version, &name));
+        let mut watcher = broker.join(lasting(*version, &format!("watcher-{}", version.name())));
         watcher.subscribe("wills/#", Qos::ExactlyOnce);
         let will = Will { message: message("wills/x", "gone", Qos::ExactlyOnce), delay_secs: 0 };
         let mut polite = broker.join(Settings { will: Some(will.clone()), ..named(*version, "p") });
         polite.client.disconnect();
         polite.flush();
-        let broken = broker.join(Settings { will: Some(will), ..named(*version, "b") });
-        drop(broken.stream);
+        drop(broker.join(Settings { will: Some(will), ..named(*version, "b") }).stream);
         assert_eq!(watcher.message().payload.as_ref(), b"gone");
 
         // It goes away without a word, misses three messages, and gets them.

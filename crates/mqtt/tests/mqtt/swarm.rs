@@ -84,8 +84,7 @@ fn note(world: &mut World, got: &mut [Got]) {
             let text = String::from_utf8(message.payload.as_ref().to_vec()).unwrap();
             let mut words = text.split(' ').map(|word| word.parse::<u64>().unwrap());
             let mut next = || words.next().unwrap();
-            let key = (next() as usize, next(), message.qos);
-            got.entry(key).or_default().push(next());
+            got.entry((next() as usize, next(), message.qos)).or_default().push(next());
         }
     }
 }

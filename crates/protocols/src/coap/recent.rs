@@ -105,8 +105,7 @@ mod tests {
         recent.hear(7, b"b", Time::from_millis(1));
         assert_eq!(recent.find(7, b"b", Time::from_millis(1)), Some(None));
         // The first one's end is not the second one's.
-        let end = Time::ZERO + EXCHANGE_LIFETIME;
-        assert_eq!(recent.find(7, b"b", end), Some(None));
+        assert_eq!(recent.find(7, b"b", Time::ZERO + EXCHANGE_LIFETIME), Some(None));
         assert_eq!(recent.answers_len, 0);
     }
 

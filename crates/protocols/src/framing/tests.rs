@@ -125,8 +125,7 @@ fn malformed_responses_are_refused() {
         assert!(matches!(refusal, Err(Error::Malformed { .. })), "{bytes:?}: {refusal:?}");
     }
     // A server that disappears does not break the protocol; a new connection may succeed.
-    let gone = whole(b"").response().now_or_never().unwrap();
-    assert!(gone.unwrap_err().is_retryable());
+    assert!(whole(b"").response().now_or_never().unwrap().unwrap_err().is_retryable());
 }
 
 #[test]

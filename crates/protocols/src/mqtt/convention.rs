@@ -249,8 +249,7 @@ mod tests {
                 }
                 let said = echo((&client, Qos::AtMostOnce), 9, (3, part), b"");
                 assert!(trackbed_mqtt::topic::matches(&echoes_filter(&client), &said.topic));
-                let expected = Answer { number: 9, part, status: 200 };
-                assert_eq!(read_echo(&said), Some((3, expected)));
+                assert_eq!(read_echo(&said), Some((3, Answer { number: 9, part, status: 200 })));
             }
         }
     }

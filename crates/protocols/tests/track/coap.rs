@@ -114,8 +114,7 @@ fn a_lost_non_confirmable_request_is_reported_and_blocks_no_other() {
                 sleep(Duration::from_millis(1)).await;
                 ping(&*connection).await
             };
-            let all = futures_util::future::join(ping(&*connection), other);
-            let (lost, answered) = all.await;
+            let (lost, answered) = futures_util::future::join(ping(&*connection), other).await;
             assert!(lost.unwrap_err().is_retryable());
             // NON_LIFETIME, RFC 7252 section 4.8.2.
             assert_eq!(now() - start, Duration::from_secs(145));

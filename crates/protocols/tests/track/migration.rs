@@ -252,8 +252,7 @@ fn a_migration_outlives_the_loss_of_any_of_its_packets() {
             let taken = moved_fetch(links, None);
             rescued += u32::from(taken > Duration::from_secs(1));
             // A second for the client's patience; the rest is for probes and slow start.
-            let most = Duration::from_secs(4);
-            assert!(taken < most, "packet {lost} lost, up {is_up}: {taken:?}");
+            assert!(taken < Duration::from_secs(4), "packet {lost} lost, up {is_up}: {taken:?}");
         }
     }
     assert!(rescued > 0, "the loss of some packet has to leave both sides waiting");

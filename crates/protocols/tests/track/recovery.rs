@@ -51,8 +51,7 @@ fn early(
     exchange: impl AsyncFnOnce(&dyn Connection) + Send,
 ) -> Duration {
     let begin = Time::from_millis(10_000);
-    let silent = Spells::new([(begin, begin + silent)]).unwrap();
-    let down = clean().with(Outage { down: silent });
+    let down = clean().with(Outage { down: Spells::new([(begin, begin + silent)]).unwrap() });
     simulate_over([&clean(), &down], |track| async move {
         let server = track.serve(protocol(name));
         let config = ClientConfig { handshake: Handshake::Early, ..ClientConfig::default() };

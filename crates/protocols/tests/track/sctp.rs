@@ -185,8 +185,7 @@ fn a_handshake_that_is_given_up_ends() {
         let ((), packets): (_, Sent) = simulate_seen(network, seed, |track| async move {
             let server = track.serve(protocol("sctp"));
             let dialer = track.dialer(protocol("sctp"), &server, ClientConfig::default());
-            let patience = sleep(Duration::from_millis(ms));
-            drop(select(dialer.connect(server_address()), patience).await);
+            drop(select(dialer.connect(server_address()), sleep(Duration::from_millis(ms))).await);
             sleep(Duration::from_secs(100)).await;
         });
         sent += packets.all().len();

@@ -139,8 +139,7 @@ fn the_third_report_of_a_gap_brings_a_packet_again() {
     // 20 messages of 1,448 bytes, with what goes before the body.
     let bytes = 20 * 1_448 - 100;
     for (later, is_fast) in [(5, true), (3, true), (2, false), (1, false)] {
-        let lost = BEFORE_DATA + 20 - later;
-        let down = fast(10).with(Loss::new(Listed::new([lost])));
+        let down = fast(10).with(Loss::new(Listed::new([BEFORE_DATA + 20 - later])));
         let seen = script([&fast(10), &down], sctp, WINDOW, bytes, Duration::ZERO);
         let data: Vec<_> = seen
             .iter()
@@ -172,8 +171,7 @@ fn the_third_report_of_a_gap_brings_a_packet_again() {
 fn a_timeout_goes_back_to_one_packet() {
     let sctp = SctpParameters { initial_window: 16, ..quiet() };
     let down = clean().with(Loss::new(Listed::new(BEFORE_DATA + 1..=BEFORE_DATA + 16)));
-    let seen = script([&clean(), &down], sctp, WINDOW, 3_000_000, Duration::ZERO);
-    let flights = flights(&seen);
+    let flights = flights(&script([&clean(), &down], sctp, WINDOW, 3_000_000, Duration::ZERO));
     assert_eq!(flights[0].1, 16);
     assert_eq!(flights[1], (flights[0].0 + Duration::from_secs(1), 1));
     // It is the first to arrive, so that it is acknowledged at once, and sets two free.

@@ -234,8 +234,7 @@ fn what_the_kernel_refuses_is_tried_again() {
     let mut refusals = 3;
     for step in 0..500 {
         let now = drive.now + Duration::from_millis(10 * step);
-        let chainage_m = drive.chainage_m + 0.8 * step as f64;
-        drive.controller.see(now, sighting(chainage_m, 0.0, Some(80.0)));
+        drive.controller.see(now, sighting(drive.chainage_m + 0.8 * step as f64, 0.0, Some(80.0)));
         drive.controller.advance(now, drive.table.as_ref());
         while let Some(order) = drive.controller.poll_order() {
             orders.push(order.flag);

@@ -127,10 +127,8 @@ fn a_ride_goes_either_way_and_stops_at_the_end() {
 fn tracks_are_read_from_positions() {
     let text = "longitude,latitude,remark\n8.0,50.0,a\n8.0,50.01,b\n";
     let read = |text| DriveLog::parse(text, &[]).and_then(|log| Track::of_log(&log));
-    let track = read(text).unwrap();
-    close(track.length_m(), at(50.0, 8.0).distance_m(at(50.01, 8.0)), 1e-3);
-    let standing = "latitude,longitude\n50,8\n50,8\n";
-    assert_told(read(standing).unwrap_err(), &["two different points"]);
+    close(read(text).unwrap().length_m(), at(50.0, 8.0).distance_m(at(50.01, 8.0)), 1e-3);
+    assert_told(read("latitude,longitude\n50,8\n50,8\n").unwrap_err(), &["two different points"]);
     for length in [0.0, -1.0, f64::NAN, 1e9] {
         assert!(Track::straight(length).unwrap_err().to_string().contains("10,000 km"));
     }

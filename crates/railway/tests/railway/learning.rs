@@ -73,8 +73,7 @@ fn ranges_are_wide_enough_for_errors_of_positions() {
     for _ in 0..50 {
         learner.ride(&forward(&[("A", stray(5_000.0), stray(5_004.0))]));
     }
-    let table = learner.table();
-    let lookup = Lookup::new(&table, "A", Direction::Forward).unwrap();
+    let lookup = Lookup::new(&learner.table(), "A", Direction::Forward).unwrap();
     let inside = (0..2_000).filter(|_| lookup.at(stray(5_002.0), 0.0).is_some()).count();
     assert!(inside > 1_900, "{inside}");
     let range = &lookup.ranges()[0];

@@ -106,8 +106,7 @@ fn damaged_sentences_are_told_and_passed_over() {
     assert!(error.starts_with("line 7: "), "{error}");
     assert!(reader.read(good).unwrap().is_some());
     // Status V: the receiver has no fix.
-    let without = "$GPRMC,123520,V,,,,,,,230394,,*39";
-    assert!(reader.read(without).unwrap().is_none());
+    assert!(reader.read("$GPRMC,123520,V,,,,,,,230394,,*39").unwrap().is_none());
     let log = DriveLog::parse(&format!("{}\r\n{good}\r\n", &good[7..]), &[]).unwrap();
     assert_eq!((log.samples.len(), log.damaged), (1, 1));
     assert!(DriveLog::parse("nothing\nat all\n", &[]).is_err());
@@ -189,8 +188,7 @@ fn a_stop_is_no_way() {
         let place = place.shifted_m(along_m + 6.0 * rng.normal(), 6.0 * rng.normal());
         text += &format!("{},{},{second}\n", place.latitude_deg(), place.longitude_deg());
     }
-    let log = DriveLog::parse(&text, &[]).unwrap();
-    let length_m = Track::of_log(&log).unwrap().length_m();
+    let length_m = Track::of_log(&DriveLog::parse(&text, &[]).unwrap()).unwrap().length_m();
     assert!((length_m / 9_520.0 - 1.0).abs() < 0.01, "{length_m}");
 }
 
@@ -213,6 +211,5 @@ fn a_long_gpx_file_takes_as_long_as_its_length_says() {
     let point = "<trkpt lat=\"50.0\" lon=\"8.0\">\n<time>2026-05-01T08:00:00Z</time>\n</trkpt>\n";
     let text = format!("<gpx><trk><trkseg>\n{}</trkseg></trk></gpx>", point.repeat(50_000));
     let log = DriveLog::parse(&text, &[]).unwrap();
-    let last = log.samples.last().unwrap();
-    assert_eq!((log.samples.len(), last.line), (50_000, 149_999));
+    assert_eq!((log.samples.len(), log.samples.last().unwrap().line), (50_000, 149_999));
 }

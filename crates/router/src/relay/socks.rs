@@ -193,8 +193,7 @@ mod tests {
             };
         }
         let rest = pieces.flatten().copied();
-        let rest = conversation.into_rest().into_iter().chain(rest).collect();
-        (sent, step, rest)
+        (sent, step, conversation.into_rest().into_iter().chain(rest).collect())
     }
 
     #[test]

@@ -176,8 +176,7 @@ mod tests {
             let key = queue.insert(rank, name);
             queue.set(key, Some(Time::from_nanos(at)));
         }
-        let order = [(1, "first"), (5, "a"), (5, "b"), (5, "c"), (9, "d")];
-        assert_eq!(drain(&mut queue), order);
+        assert_eq!(drain(&mut queue), [(1, "first"), (5, "a"), (5, "b"), (5, "c"), (9, "d")]);
     }
 
     #[test]

@@ -337,8 +337,7 @@ fn a_peer_may_use_a_port_again_that_is_in_time_wait_here() {
         let syn = seen.take().into_iter().next().unwrap();
         let syn = Segment { sequence: Seq(7), ..Segment::parse(&syn).unwrap() };
         hosts.with_network(|network| {
-            let node = network.node("client").unwrap();
-            network.send(now(), node, syn.emit());
+            network.send(now(), network.node("client").unwrap(), syn.emit());
         });
         sleep(3 * DELAY).await;
         seen.take().iter().map(|packet| Segment::parse(packet).unwrap()).collect::<Vec<_>>()

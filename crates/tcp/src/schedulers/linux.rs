@@ -181,8 +181,7 @@ mod tests {
 
     #[test]
     fn a_backup_is_used_only_without_any_other() {
-        let backup = PathView { backup: true, ..path(1, 10) };
-        let mut scene = Scene::new(vec![full(0, 40), backup]);
+        let mut scene = Scene::new(vec![full(0, 40), PathView { backup: true, ..path(1, 10) }]);
         scene.paths[0].queued_bytes = 500_000;
         assert_eq!(build(&ENTRY, &[]).next(&scene.view()), burst(0));
         scene.paths[0].stale = true;

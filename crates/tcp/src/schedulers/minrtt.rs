@@ -66,8 +66,7 @@ mod tests {
         let backup = PathView { backup: true, ..path(1, 10) };
         assert_eq!(choice(vec![path(0, 80), backup.clone()]), segment(0));
         assert_eq!(choice(vec![full(0, 80), backup.clone()]), Action::WAIT);
-        let stale = PathView { stale: true, ..path(0, 80) };
-        assert_eq!(choice(vec![stale, backup]), segment(1));
+        assert_eq!(choice(vec![PathView { stale: true, ..path(0, 80) }, backup]), segment(1));
     }
 
     #[test]

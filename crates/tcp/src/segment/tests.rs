@@ -50,8 +50,7 @@ fn what_is_written_is_read_back() {
 
 #[test]
 fn another_parser_reads_the_same() {
-    let packet = sample().emit();
-    let tcp = etherparse::TcpHeader::from_slice(&packet.transport()).unwrap().0;
+    let tcp = etherparse::TcpHeader::from_slice(&sample().emit().transport()).unwrap().0;
     assert_eq!((tcp.source_port, tcp.destination_port), (1000, 80));
     assert_eq!((tcp.sequence_number, tcp.acknowledgment_number), (0xfeed_beef, 7));
     assert!(tcp.ack && tcp.psh && !tcp.syn);
@@ -101,8 +100,7 @@ fn a_reset_answers_what_fits_nowhere() {
 
 #[test]
 fn a_quoted_segment_names_its_connection() {
-    let packet = sample().emit();
-    let icmp = TooBig::emit("10.0.9.9".parse().unwrap(), &packet, 1280);
+    let icmp = TooBig::emit("10.0.9.9".parse().unwrap(), &sample().emit(), 1280);
     let quoted = QuotedSegment::parse(&TooBig::parse(&icmp).unwrap()).unwrap();
     let Segment { source, destination, sequence, .. } = sample();
     assert_eq!(quoted, QuotedSegment { source, destination, sequence });

@@ -287,8 +287,7 @@ fn garbage_never_panics() {
                 acknowledgment = segment.end().0;
                 sequence = if step < 2 { sequence } else { segment.acknowledgment.0 };
             }
-            let syn = step == 1 && round % 4 > 0;
-            let near = [sequence, acknowledgment, u32::from(syn)];
+            let near = [sequence, acknowledgment, u32::from(step == 1 && round % 4 > 0)];
             connection.handle_segment(now, garbage(&mut rng, near));
             now += rng.span(Duration::ZERO, Duration::from_millis(300));
             if rng.below(4) == 0 && connection.poll_timeout().is_some_and(|at| at <= now) {

@@ -13,8 +13,7 @@ fn fast(delay_ms: u64) -> Link {
 fn goodput(track: &mut Track, from: u64, to: u64) -> f64 {
     let mut exchange = Exchange::begin(track, usize::MAX);
     let before = exchange.run_until(Time::from_millis(from * 1000));
-    let after = exchange.run_until(Time::from_millis(to * 1000));
-    (after - before) as f64 / (to - from) as f64
+    (exchange.run_until(Time::from_millis(to * 1000)) - before) as f64 / (to - from) as f64
 }
 
 #[track_caller]
@@ -29,8 +28,7 @@ fn a_window_limits_the_rate_to_window_over_round_trip_time() {
         let receive_buffer = BufferSize { initial: buffer, max: buffer };
         // A delayed acknowledgment would hold back a part of the window.
         let client = Config { receive_buffer, delayed_ack: false, ..tcp("cubic") };
-        let configs = [client, tcp("cubic")];
-        let mut track = Track::new(configs, [fast(delay_ms), fast(delay_ms)]);
+        let mut track = Track::new([client, tcp("cubic")], [fast(delay_ms), fast(delay_ms)]);
         let rate = goodput(&mut track, 5, 25);
         let window = f64::from(track.server().stats().send_window_bytes);
         // Only whole segments are sent into it.
@@ -70,8 +68,7 @@ fn after_an_outage_the_first_backed_off_timeout_beyond_it_succeeds() {
         }
         let waited = (1..).map(|k| rto * ((1 << k) - 1)).find(|&at| at >= outage).unwrap();
         let expected = waited + Duration::from_millis(20);
-        let serialisation = Duration::from_nanos(10);
-        assert!(track.now - start - expected <= serialisation, "outage {outage_ms} ms");
+        assert!(track.now - start - expected <= Duration::from_nanos(10), "outage {outage_ms} ms");
         assert!(track.now - start >= expected, "outage {outage_ms} ms");
     }
 }
@@ -79,8 +76,7 @@ fn after_an_outage_the_first_backed_off_timeout_beyond_it_succeeds() {
 /// The mean window in segments while every `every`-th data packet is lost, at 100 ms.
 fn window_at_periodic_loss(congestion: &str, every: u64, from: u64, to: u64) -> f64 {
     let down = fast(50).with_fate(Fate::Every(every, 0));
-    let plain = Config { batching: false, ..tcp(congestion) };
-    let mut track = Track::alike(plain, [fast(50), down]);
+    let mut track = Track::alike(Config { batching: false, ..tcp(congestion) }, [fast(50), down]);
     goodput(&mut track, from, to) * 0.1 / MSS
 }
 
@@ -101,8 +97,7 @@ fn constant_at_random_loss(per_mille: u64) -> f64 {
     let loss = Ratio::from_parts(per_mille, 10_000);
     let rng = Seed::of_run(3, per_mille).stream("loss");
     let down = fast(25).with_fate(Fate::Random(loss, Box::new(rng)));
-    let plain = Config { batching: false, ..tcp("reno") };
-    let mut track = Track::alike(plain, [fast(25), down]);
+    let mut track = Track::alike(Config { batching: false, ..tcp("reno") }, [fast(25), down]);
     goodput(&mut track, 10, 810) * 0.05 / MSS * loss.as_f64().sqrt()
 }
 
@@ -123,7 +118,6 @@ fn one_reno_flow_uses_a_buffer_as_the_sawtooth_says() {
         let plain = Config { batching: false, delayed_ack: false, ..tcp("reno") };
         let mut track = Track::alike(plain, [fast(50), down]);
         let capacity = 36e6 / 8.0 * MSS / 1500.0;
-        let utilisation = goodput(&mut track, 60, 360) / capacity;
-        assert_near(utilisation, expected, 2.0);
+        assert_near(goodput(&mut track, 60, 360) / capacity, expected, 2.0);
     }
 }

@@ -56,15 +56,13 @@ fn the_same_seed_gives_the_same_packets_and_another_others() {
 
 /// The client loses an address.
 fn lose_address(world: &mut World, number: usize) {
-    let now = world.now;
-    world.hosts[0].connection().remove_address(now, client_ip(number));
+    world.hosts[0].connection().remove_address(world.now, client_ip(number));
     world.work(0);
 }
 
 /// The client gains an address.
 fn gain_address(world: &mut World, number: usize) {
-    let now = world.now;
-    world.hosts[0].connection().add_address(now, Endpoint::subflow(client_ip(number)));
+    world.hosts[0].connection().add_address(world.now, Endpoint::subflow(client_ip(number)));
     world.work(0);
 }
 
@@ -107,8 +105,7 @@ fn an_abort_reaches_the_peer_on_every_path() {
     let lanes = vec![Lane::new(10, 10), Lane::new(10, 20)];
     let mut world = World::new(11, [second_path(), MultipathConfig::default()], lanes);
     world.begin([0, 50_000_000], seconds(1));
-    let now = world.now;
-    world.hosts[0].connection().abort(now);
+    world.hosts[0].connection().abort(world.now);
     world.flush(0);
     world.run_until(seconds(2));
     assert_eq!(world.hosts[0].connection().error(), Some(TcpError::Aborted));

@@ -43,8 +43,7 @@ fn transfer(is_fixed: bool, lost: Option<u64>) -> String {
     });
     let text = Arc::default();
     track.run(async {
-        let receiver = UdpSocket::bind(&b, b.address(7)).unwrap();
-        spawn(receive(receiver, is_fixed, Arc::clone(&text)));
+        spawn(receive(UdpSocket::bind(&b, b.address(7)).unwrap(), is_fixed, Arc::clone(&text)));
         let sender = UdpSocket::bind(&a, a.address(0)).unwrap();
         send(&sender, b.address(7), &["one ", "two ", "three "]).await;
     });

@@ -247,8 +247,7 @@ impl Receiver {
     fn ticket(&self, message: &SignedMessage<'_>) -> Result<(Arc<Certificate>, bool), Refusal> {
         match message.signer() {
             Signer::Digest(id) => {
-                let known = self.tickets.get(id).ok_or(Refusal::UnknownSigner(*id))?;
-                Ok((Arc::clone(known), false))
+                Ok((Arc::clone(self.tickets.get(id).ok_or(Refusal::UnknownSigner(*id))?), false))
             }
             Signer::Certificate(parsed) => {
                 let hash = parsed.hash();
@@ -282,8 +281,7 @@ impl Receiver {
             }
         }
         // A ticket without a region is valid where its issuer is, and so on to the root.
-        let root = self.trust.root_of(issuer);
-        let regions = [Some(ticket), Some(issuer), root];
+        let regions = [Some(ticket), Some(issuer), self.trust.root_of(issuer)];
         let Some(region) = regions.iter().flatten().find_map(|one| one.tbs().at("region")) else {
             return Ok(());
         };

@@ -20,8 +20,7 @@ const SIGNATURE: [u8; 66] = {
 
 fn root() -> Arc<Certificate> {
     let terms = Terms::new(ItsTime::from_secs(720_000_000), 1_000);
-    let lab = Infrastructure::new(&Seed::of_run(1, 0), &terms).unwrap();
-    Arc::clone(lab.root().certificate())
+    Arc::clone(Infrastructure::new(&Seed::of_run(1, 0), &terms).unwrap().root().certificate())
 }
 
 /// A message without a payload whose header has this field too.

@@ -290,8 +290,7 @@ mod tests {
 
     fn turns(text: &str, centre: Option<[f64; 2]>) -> Result<Vec<Turn>, String> {
         let crossing = Crossing { pace: Pace::Triggered, ..Crossing::default() };
-        let all = Recording::new(text.as_bytes(), crossing, centre, &Seed::of_run(1, 0));
-        all.collect()
+        Recording::new(text.as_bytes(), crossing, centre, &Seed::of_run(1, 0)).collect()
     }
 
     /// Of one vehicle at 50 km/h, which turns round in the end, and one that stands from 10 s on.
@@ -320,8 +319,7 @@ mod tests {
         assert!(driving[..50].windows(2).all(|two| two[1] - two[0] == 300), "{driving:?}");
         assert_eq!(of(1).count(), 10);
         // As a program writes it that saves bytes.
-        let joined = recording().replace("\n", "");
-        assert_eq!(turns(&joined, None).unwrap(), all);
+        assert_eq!(turns(&recording().replace("\n", ""), None).unwrap(), all);
         // A step without vehicles forgets all.
         let at = |time: u32, rows: &str| format!("<timestep time=\"{time}\">{rows}</timestep>\n");
         let here = "<vehicle id=\"a\" x=\"0\" y=\"0\" angle=\"90\" speed=\"14\"/>";

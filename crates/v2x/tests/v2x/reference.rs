@@ -113,7 +113,6 @@ fn pycrate_reads_in_a_bsm_what_we_read() {
         let wheels = u8::from_str_radix(wheels, 16).unwrap() >> 3;
         ours.extend([core["accelSet"]["long"].clone(), core["accelSet"]["yaw"].clone()]);
         ours.extend([wheels.into(), core["size"]["width"].clone(), core["size"]["length"].clone()]);
-        let ours = Value::Array(ours);
-        assert_eq!(&ours, said);
+        assert_eq!(&Value::Array(ours), said);
     }
 }

@@ -80,8 +80,7 @@ fn times_are_held_to_their_limits() {
 #[test]
 fn certificates_are_valid_when_they_say() {
     let world = World::new();
-    let in_an_hour = world.now.after(hours(1));
-    let refused = by_ticket(&world, &Terms::new(in_an_hour, 1));
+    let refused = by_ticket(&world, &Terms::new(world.now.after(hours(1)), 1));
     assert_eq!(refused, Some(Refusal::NotYetValid { of: Signed::Ticket }));
     let refused = by_ticket(&world, &Terms::new(world.start(), 1));
     assert_eq!(refused, Some(Refusal::CertificateExpired { of: Signed::Ticket }));
@@ -243,8 +242,7 @@ fn unknown_senders_are_refused() {
     let mut receiver = world.receiver();
     let ticket = Arc::clone(world.ticket.certificate());
     assert!(receiver.add_authority(ticket, &mut PortableVerifier).is_err());
-    let by_root = sign(root, &world.cam(&payload));
-    let refused = accept(&mut receiver, &by_root, world.now).unwrap_err();
+    let refused = accept(&mut receiver, &sign(root, &world.cam(&payload)), world.now).unwrap_err();
     assert_eq!(refused, Refusal::UnknownIssuer(root.certificate().id()));
 }
 
@@ -260,8 +258,7 @@ fn a_ticket_whose_signature_is_wrong_is_not_kept() {
     assert_eq!(refused, Refusal::BadSignature { of: Signed::Ticket });
     assert_eq!(receiver.known_tickets(), 0);
     // Missing verdicts are no good ones.
-    let pending = receiver.check(&signed, world.now).unwrap();
-    assert!(receiver.settle(pending, &[]).is_err());
+    assert!(receiver.settle(receiver.check(&signed, world.now).unwrap(), &[]).is_err());
     assert_eq!(receiver.known_tickets(), 0);
 }
 

@@ -78,8 +78,7 @@ fn digits_sum_up_to_the_scalar() {
                 *(if is_negative { &mut negative } else { &mut positive }) += value;
             }
             let order = big(&ORDER);
-            let sum = (positive + &order * 4u8 - negative) % &order;
-            assert_eq!(sum, big(&scalar), "{bits} bits");
+            assert_eq!((positive + &order * 4u8 - negative) % &order, big(&scalar), "{bits} bits");
         }
     }
 }

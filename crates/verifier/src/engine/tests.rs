@@ -87,10 +87,8 @@ fn a_full_queue_refuses_and_late_tasks_are_dropped() {
     let mut tasks = tasks(30);
     // The clock is beyond one nanosecond.
     tasks.iter_mut().step_by(3).for_each(|task| task.deadline_nanos = 1);
-    let refused = engine.submit_all(tasks);
-    assert_eq!(refused, 20, "they come at once, before a worker can take any");
-    let summary = engine.finish();
-    assert_eq!(summary.verified, [6]);
+    assert_eq!(engine.submit_all(tasks), 20, "they come at once, before a worker can take any");
+    assert_eq!(engine.finish().verified, [6]);
     let late = seen.lock().expect("whole").values().filter(|verdict| verdict.is_none()).count();
     assert_eq!(late, 4);
 }
@@ -100,8 +98,7 @@ fn the_task_that_is_due_first_is_taken_first() {
     let queue = Queue::new(100);
     let order = [5, 1, 9, 1, 7];
     for (tag, (task, deadline)) in tasks(5).into_iter().zip(order).enumerate() {
-        let task = Task { deadline_nanos: deadline, tag: tag as u64, ..task };
-        assert_eq!(queue.push(task), Ok(()));
+        assert_eq!(queue.push(Task { deadline_nanos: deadline, tag: tag as u64, ..task }), Ok(()));
     }
     queue.close();
     let (mut batch, mut tags) = (Vec::new(), Vec::new());
@@ -186,8 +183,7 @@ fn two_workers_of_which_one_is_slower_gain_by_taking_turns() {
 /// Its launch takes as long as ten tasks on the core, and a task a hundredth.
 #[test]
 fn a_device_takes_only_batches_that_are_worth_its_launch() {
-    let device = Core { batch_nanos: 100_000_000, slowdown_permille: 10, least: 11 };
-    let cores = [Core::PLAIN, device];
+    let cores = [Core::PLAIN, Core { batch_nanos: 100_000_000, slowdown_permille: 10, least: 11 }];
     let run = |tasks| closed_loop(tasks, 100_000, &cores, Rules::unbounded(Split::Dynamic));
     assert_eq!(run(10).busy_nanos, [1_000_000, 0]);
     let many = run(10_000);

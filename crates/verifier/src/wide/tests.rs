@@ -39,8 +39,7 @@ fn elements(seed: u64, count: usize) -> Vec<[FieldElement; 8]> {
 }
 
 fn vector<V: Vector>(elements: &[FieldElement; 8]) -> V {
-    let integers = elements.map(FieldElement::to_integer);
-    V::of_integers(&V::load_integers(integers.each_ref()))
+    V::of_integers(&V::load_integers(elements.map(FieldElement::to_integer).each_ref()))
 }
 
 /// The elements of a vector, whatever their multiple of p.
@@ -172,8 +171,7 @@ fn compare_tables<V: Vector>() {
     for point in multiples(100).step_by(23) {
         for windows in [Windows::new(4), Windows::new(5)] {
             let table = build_table::<V>(&point, windows);
-            let expected = Table::new(&point, windows, Form::Vector);
-            assert_eq!(table.entries, expected.entries);
+            assert_eq!(table.entries, Table::new(&point, windows, Form::Vector).entries);
         }
     }
 }

@@ -198,8 +198,7 @@ fn keys_are_refused_as_openssl_refuses_them() {
     assert_eq!(PublicKey::from_sec1(&[0]).err(), Some(KeyError::Format));
     let hybrid = [vec![6 + (compressed[0] & 1)], uncompressed[1..].to_vec()].concat();
     assert_eq!(PublicKey::from_sec1(&hybrid).err(), Some(KeyError::Format));
-    let key = PublicKey::from_sec1(&compressed).expect("a key");
-    assert_eq!(key.to_sec1()[..], uncompressed[..]);
+    assert_eq!(PublicKey::from_sec1(&compressed).expect("a key").to_sec1()[..], uncompressed[..]);
 }
 
 #[test]

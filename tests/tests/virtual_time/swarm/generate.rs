@@ -235,8 +235,7 @@ impl Draft {
         self.line("duration", quoted(format_args!("{seconds} s")));
         let warm_up_ms = self.dice.between(0, seconds * 500);
         self.line("warm-up", quoted(format_args!("{warm_up_ms} ms")));
-        let rate = format!("{}.{:03} /s", millihertz / 1_000, millihertz % 1_000);
-        self.line("rate", quoted(rate));
+        self.line("rate", quoted(format!("{}.{:03} /s", millihertz / 1_000, millihertz % 1_000)));
         let intervals = self.dice.pick(&["periodic", "poisson", "jittered"]);
         self.line("intervals", quoted(intervals));
         if self.dice.percent(40) {

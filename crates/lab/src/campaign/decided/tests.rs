@@ -232,8 +232,7 @@ fn what_exists_is_looked_at_again_without_taking_time() {
     assert_eq!(first, again);
     assert!(later[0] > again[0] && later[1..] == again[1..], "{later:?} {again:?}");
 
-    let computing = Duration::from_millis(1);
-    let found = decided_again([1.03, 1.0, 1.0], computing, &limits[..2], None);
+    let found = decided_again([1.03, 1.0, 1.0], Duration::from_millis(1), &limits[..2], None);
     let with = [0, 1].map(|time: usize| format!("{:?}", found[time].0[0].with_computing));
     assert!(found[0].0[0].pairs > 12 && with[0].contains("Some"), "{with:?}");
     assert_eq!(with[0], with[1]);

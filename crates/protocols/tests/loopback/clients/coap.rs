@@ -165,8 +165,7 @@ fn with_our_client(
         sleep(Duration::from_millis(500)).await;
         let connection = dialer.connect(foreign.address).await.unwrap();
         let (version, resumed, early_data) = (TlsVersion::Tls12, false, false);
-        let security = Security { version, cipher, resumed, early_data };
-        assert_eq!(connection.security(), Some(security));
+        assert_eq!(connection.security(), Some(Security { version, cipher, resumed, early_data }));
         main(connection).await;
     });
 }

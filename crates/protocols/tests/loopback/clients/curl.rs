@@ -64,8 +64,7 @@ impl Curl {
             .unwrap();
         let said = String::from_utf8_lossy(&run.stderr);
         let lines = said.lines().filter_map(|line| line.strip_prefix(MARK)).map(str::to_owned);
-        let lines = lines.collect();
-        (run.stdout, lines, run.status.code().expect("it ends by itself"))
+        (run.stdout, lines.collect(), run.status.code().expect("it ends by itself"))
     }
 
     /// Whether this curl may wait for an end that it has been sent.

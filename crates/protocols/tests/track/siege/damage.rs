@@ -43,8 +43,7 @@ async fn noise(ground: &Rc<Ground>) {
             if number % 8 > 0 {
                 continue;
             }
-            let options = TcpOptions::default();
-            let opened = ground.attacker.connect_tcp(None, SERVER, &options).await;
+            let opened = ground.attacker.connect_tcp(None, SERVER, &TcpOptions::default()).await;
             let mut stream = opened.unwrap();
             let _it_may_be_over = stream.write_all(&bytes).await;
             let _it_may_be_over = stream.flush().await;

@@ -30,8 +30,7 @@ fn a_day_leaves_nothing_behind() {
                 parts.push(held());
             }
         }
-        let end = start + Duration::from_secs(24 * hour - 1) + RTT;
-        assert_eq!(now(), end, "{name}: no drift");
+        assert_eq!(now(), start + Duration::from_secs(24 * hour - 1) + RTT, "{name}: no drift");
         let first = parts[2];
         let most = parts[2..].iter().map(|held| (held - first).abs()).max().unwrap_or(0);
         eprintln!("  {} kB, {most} bytes more or less", first / 1_000);

@@ -66,8 +66,7 @@ async fn transfer(program: PathBuf, track: Track, ends: Ends, bytes: u64) {
     let config = ClientConfig { transport: transport(), ..ClientConfig::default() };
     match ends {
         Ends::Ours => {
-            let server = serve(&track);
-            send(track.dialer(protocol("sctp"), &server, config), bytes).await;
+            send(track.dialer(protocol("sctp"), &serve(&track), config), bytes).await;
         }
         Ends::ItsServer => {
             let server = Stepped::start(&program, &["server".to_owned(), server_port]);

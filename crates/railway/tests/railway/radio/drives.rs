@@ -134,8 +134,7 @@ fn as_measured_links_are_bad_for_seconds_and_one_in_twenty_fails() {
     let ride = railway.ride(Direction::Forward);
     let (mut all, mut failed) = (0.0f64, 0.0);
     for run in 0..8 {
-        let timelines = railway.drive(&ride, ride.end().unwrap(), &Seed::of_run(1, run));
-        let timeline = &timelines[0];
+        let timeline = &railway.drive(&ride, ride.end().unwrap(), &Seed::of_run(1, run))[0];
         for handover in &timeline.handovers {
             all += 1.0;
             if handover.kind == HandoverKind::Failure {

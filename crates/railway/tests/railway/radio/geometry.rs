@@ -35,8 +35,7 @@ fn report_m(railway: &Railway, direction: Direction, handover: &Handover) -> f64
 /// 10^(6 / per_decade). With stations 670 m before and behind the midpoint and 300 m beside it,
 /// (670 + x)^2 + 300^2 = ratio ((670 - x)^2 + 300^2), a quadratic equation in x.
 fn past_midpoint(path_loss: &str) -> f64 {
-    let per_decade = PathLoss::find(path_loss).unwrap().per_decade_db;
-    let ratio = 10f64.powf(6.0 / per_decade);
+    let ratio = 10f64.powf(6.0 / PathLoss::find(path_loss).unwrap().per_decade_db);
     let (a, b) = (1.0 - ratio, 2.0 * 670.0 * (1.0 + ratio));
     let c = (670.0f64.powi(2) + 300.0f64.powi(2)) * (1.0 - ratio);
     (-b + (b * b - 4.0 * a * c).sqrt()) / (2.0 * a)

@@ -5,8 +5,7 @@ use super::*;
 fn board(segments: u32) -> Scoreboard {
     let mut board = Scoreboard::new();
     for index in 0..segments {
-        let payload = Bytes::from(vec![index as u8; 10]);
-        let mut sent = Sent::new(Seq(index * 10), payload, false);
+        let mut sent = Sent::new(Seq(index * 10), Bytes::from(vec![index as u8; 10]), false);
         sent.sent_at = Time::from_millis(index.into());
         board.push(sent);
     }

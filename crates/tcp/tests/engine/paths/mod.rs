@@ -95,8 +95,7 @@ impl Host {
 
     pub fn connect(&mut self, now: Time, ends: (SocketAddr, SocketAddr)) {
         let (key, isn) = (Key(self.rng.next_u64()), self.rng.next_u64() as u32);
-        let connection = MultipathConnection::connect(now, &self.config, ends, key, isn);
-        self.connection = Some(connection);
+        self.connection = Some(MultipathConnection::connect(now, &self.config, ends, key, isn));
     }
 
     /// Takes a segment. Returns the reset for one that belongs to no connection.

@@ -123,8 +123,7 @@ impl Condition {
             link
         };
         let loss = Fate::Random(self.loss, Box::new(seed.stream("loss")));
-        let links = [link("up"), link("down").with_fate(loss)];
-        let mut track = Track::alike(config, links);
+        let mut track = Track::alike(config, [link("up"), link("down").with_fate(loss)]);
         let mut sequence_numbers = seed.stream("sequence numbers");
         track.isns = [(); 2].map(|()| sequence_numbers.next_u64() as u32);
         let completion_ms = request(&mut track, self.size).as_millis_f64();

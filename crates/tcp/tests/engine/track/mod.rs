@@ -196,8 +196,7 @@ impl Track {
 
     pub fn next_event(&self) -> Option<Time> {
         let links = self.links.iter().filter_map(Link::next);
-        let timers = self.ends.iter().flatten().filter_map(Connection::poll_timeout);
-        links.chain(timers).min()
+        links.chain(self.ends.iter().flatten().filter_map(Connection::poll_timeout)).min()
     }
 
     /// Processes the next event; returns the end that it concerns.

@@ -69,8 +69,7 @@ fn certificate(changes: &Json) -> Json {
 
 /// Alternatives and extensions, each in the place of one in [`certificate`].
 fn certificates() -> Vec<Json> {
-    let changes = read(include_str!("tests/changes.json"));
-    changes.as_array().unwrap().iter().map(certificate).collect()
+    read(include_str!("tests/changes.json")).as_array().unwrap().iter().map(certificate).collect()
 }
 
 fn messages() -> Vec<Json> {

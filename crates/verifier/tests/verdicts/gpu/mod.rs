@@ -113,8 +113,7 @@ fn what_is_missing_is_named() {
         ("cuMemHostAlloc", 2, GpuError::Memory),
     ] {
         fail(call, 0, code);
-        let opened = open().expect("a driver");
-        assert_eq!(opened.err(), Some(error), "{call}");
+        assert_eq!(open().expect("a driver").err(), Some(error), "{call}");
         fail(call, i32::MAX, 0);
     }
 }

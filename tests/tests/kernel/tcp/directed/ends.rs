@@ -22,8 +22,7 @@ fn a_closed_port_refuses() {
 
         let mut refused = Setup { ipv6, engine_dials: false, ..setup("closed port") };
         refused.engine.absent = true;
-        let outcome = play(&refused);
-        assert_eq!(outcome.kernel.report.failure, Some(Failure::Refused));
+        assert_eq!(play(&refused).kernel.report.failure, Some(Failure::Refused));
     }
 }
 

@@ -19,8 +19,7 @@ fn a_shut_window_is_probed(from_engine: bool) {
             (UP, DOWN)
         }
         false => {
-            let receive_buffer = BufferSize { initial: 20_000, max: 20_000 };
-            setup.engine.config.receive_buffer = receive_buffer;
+            setup.engine.config.receive_buffer = BufferSize { initial: 20_000, max: 20_000 };
             setup.engine.script = slow;
             setup = sending(setup, 0, 200_000);
             (DOWN, UP)

@@ -122,7 +122,6 @@ fn what_goes_wrong_is_told_in_words() {
         assert!(prepared("Page.navigate").hear(nonsense).is_err());
     }
     let mut refusing = prepared("Page.enable");
-    let id = refusing.command;
-    let answer = json!({ "id": id, "error": { "message": "no such command" } });
+    let answer = json!({ "id": refusing.command, "error": { "message": "no such command" } });
     assert!(hear(&mut refusing, &answer).unwrap_err().contains("no such command"));
 }
