@@ -84,8 +84,9 @@ fn of_devices(plan: &Plan) -> Option<String> {
     let sources: Vec<String> = sources.into_iter().collect();
     Some(format!(
         "processor time, frames and everything that waits for them come from a model of a device with \
-         {} cores that threads share evenly; {}",
+         {} core{} that threads share evenly; {}",
         cores.join(" or "),
+        if cores == ["1"] { "" } else { "s" },
         sources.join("; ")
     ))
 }

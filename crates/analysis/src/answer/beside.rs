@@ -111,14 +111,18 @@ fn extremes(
     let mut values: Vec<(f64, &CellResult)> =
         all.iter().filter_map(|cell| Some((value(cell)?, *cell))).collect();
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let shown = |value: f64| Decimals::significant(value, 3).text(value);
     let text = |(value, cell): &(f64, &CellResult)| {
         let place = Names::new(section.document, &[cell], &all).condition(cell);
         let place = if place.is_empty() { place } else { format!(" ({place})") };
-        format!("{} {unit}{place}", Decimals::significant(*value, 3).text(*value))
+        format!("{} {unit}{place}", shown(*value))
     };
     match &values[..] {
         [] => None,
         [only] => Some(text(only)),
+        [least, .., most] if shown(least.0) == shown(most.0) => {
+            Some(format!("{} {unit} in each", shown(most.0)))
+        }
         [least, .., most] => Some(format!("{} to {}", text(least), text(most))),
     }
 }
