@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
 use trackbed_archive::VERSION;
+use trackbed_core::text::plural;
 use trackbed_measure::results::SCHEMA;
 use trackbed_measure::schema::{PlanDocument, PlannedCell};
 use trackbed_report::{Align, Table};
@@ -134,8 +135,9 @@ fn overview(plan: &Plan) -> String {
 }
 
 fn summary(plan: &Plan) -> String {
-    let (cells, runs, units) = (plan.cells.len(), plan.runs_in_words(), plan.units());
-    format!("{}: {cells} cells, {runs}, {units} in all, seed {}", plan.name, plan.seed)
+    let cells = plural(plan.cells.len() as u64, "cell");
+    let (runs, units) = (plan.runs_in_words(), plan.units());
+    format!("{}: {cells}, {runs}, {units} in all, seed {}", plan.name, plan.seed)
 }
 
 fn job(arguments: &Arguments, source: &Source, plan: &Plan) -> anyhow::Result<Job> {
