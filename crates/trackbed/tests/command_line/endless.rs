@@ -101,7 +101,8 @@ fn days() -> Scratch {
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the verification is to be at work")]
 fn one_signal_ends_a_verification_without_end() {
-    let mut child = start(days().command("verify-results theirs"));
+    let scratch = days();
+    let mut child = start(scratch.command("verify-results theirs"));
     thread::sleep(Duration::from_secs(1));
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     wait_within(10, "the end", || child.try_wait().unwrap().is_some());

@@ -113,7 +113,8 @@ fn ends_and_aborts_reach_the_other_side() {
     // No server listens there; a plain TCP server is reached and counted as such.
     assert_eq!(ask(&railway, 9).1, 5, "connection refused");
     let plain = railway.server.run(|| TcpListener::bind((SERVER, 8)).unwrap()).unwrap();
-    drop((plain.accept().unwrap(), by_socks(&railway, 8)));
+    let client = by_socks(&railway, 8);
+    drop((plain.accept().unwrap(), client));
     let figures = railway.figures(METRICS);
     for line in [
         "connections_total{transport=\"mptcp\"} 2\n",
