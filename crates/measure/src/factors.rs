@@ -80,3 +80,9 @@ pub fn written_unit(end: &str) -> Option<&'static str> {
 
 const UNITS: &str = "ns=ns us=µs ms=ms s=s bytes=B mbps=Mbit/s kbps=kbit/s bps=bit/s hz=1/s mhz=MHz percent=% \
                      celsius=°C watts=W m=m kmh=km/h mps=m/s dbm=dBm";
+
+/// Whether the name of another factor ends with the same word, as of `up_queue` and `down_queue`.
+pub fn has_kin<'a>(name: &str, names: impl IntoIterator<Item = &'a String>) -> bool {
+    let last = |name: &str| name.rsplit('_').next().map(str::to_owned);
+    names.into_iter().any(|other| other != name && last(other) == last(name))
+}

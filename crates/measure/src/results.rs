@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::answered::Answered;
 use crate::lists::distinct;
 
-pub use crate::factors::{FactorKind, UsefulDifference};
+pub use crate::factors::{FactorKind, UsefulDifference, has_kin};
 
 /// The version of the results format: of `run.json`, and of the directory around it. It increases when
 /// a field is removed, renamed or changes its meaning. A new field does not increase it.
@@ -323,12 +323,6 @@ impl CellResult {
         };
         names.iter().filter_map(text).collect::<Vec<_>>().join(" ")
     }
-}
-
-/// Whether the name of another factor ends with the same word, as of `up_queue` and `down_queue`.
-pub fn has_kin<'a>(name: &str, names: impl IntoIterator<Item = &'a String>) -> bool {
-    let last = |name: &str| name.rsplit('_').next().map(str::to_owned);
-    names.into_iter().any(|other| other != name && last(other) == last(name))
 }
 
 /// A factor's value as text.

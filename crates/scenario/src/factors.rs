@@ -134,7 +134,7 @@ fn collect<'a>(settings: &'a [Setting], columns: &mut Vec<&'a Setting>) {
 /// the names unique.
 fn unique_names(settings: &[&Setting]) -> Vec<String> {
     // Two cells of one protocol may differ only in the software preset.
-    // A rate of others is not the link's.
+    // The rate of other traffic is no rate of the link.
     let is_others = |path: &str| path.contains(".background.") || path.starts_with("group.");
     let is_long = |path: &str| preset::is_key(path) || is_others(path);
     let least = |setting: &&Setting| if is_long(&setting.path) { 2 } else { 1 };

@@ -97,8 +97,7 @@ impl Spec {
             })?;
             Some(Setting { path: place(other, &one.path), ..one.clone() })
         });
-        let theirs: Vec<Setting> = theirs.collect();
-        settings.extend(theirs);
+        settings.extend(theirs.collect::<Vec<Setting>>());
         let tables = own.iter().filter_map(|own| own.path.split('.').next().map(str::to_owned));
         Spec {
             part: self.part.clone(),

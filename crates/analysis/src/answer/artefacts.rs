@@ -22,7 +22,6 @@ const ARTEFACTS: [Artefact; 6] = [
 ];
 const TIME_LIMIT: &str = "runs ended by the time limit";
 const IDLE: &str = "runs ended by the idle timeout";
-/// In the names of factors that decide how many connections there are.
 const CHOSEN: [&str; 3] = ["phones", "connection", "count"];
 
 /// A smaller share in percent is no part of the answer.

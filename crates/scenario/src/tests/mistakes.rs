@@ -96,8 +96,7 @@ fn coap_without_blocks_refuses_what_no_datagram_of_its_own_takes() {
         )
     };
     let message = "CoAP without block-wise transfer sends at most 8192 B per message";
-    let help = "write a smaller size, or remove block-wise";
-    expect(&text(false), "\"9000 B\"", message, help);
+    expect(&text(false), "\"9000 B\"", message, "write a smaller size, or remove block-wise");
     plan_with(&text(true), &[]).unwrap();
 }
 

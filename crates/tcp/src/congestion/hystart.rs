@@ -253,6 +253,14 @@ const CSS_ROUNDS: u32 = 5;
 mod tests {
     use super::*;
 
+    #[test]
+    fn conservative_slow_start_lasts_five_rounds_with_that_in_which_it_begins() {
+        let mut state = PlusPlus::default();
+        let mut round = |ms| (0..8).any(|n| state.sample(Duration::from_millis(ms), n == 0));
+        assert!(!round(50));
+        assert_eq!((1..=9).find(|_| round(60)), Some(6));
+    }
+
     /// Linux: `bictcp_hystart_reset` begins a round at a timeout, which ends when something sent after it is
     /// acknowledged. Trains that begin later than 2 ms after it are not seen.
     #[test]

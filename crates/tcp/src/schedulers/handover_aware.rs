@@ -78,8 +78,7 @@ mod tests {
     use super::*;
 
     fn scene(fast_is_blocked: bool) -> Scene {
-        let fast = PathView { blocked: fast_is_blocked, ..path(0, 20) };
-        Scene::new(vec![fast, path(1, 80)])
+        Scene::new(vec![PathView { blocked: fast_is_blocked, ..path(0, 20) }, path(1, 80)])
     }
 
     fn scheduler() -> HandoverAware {

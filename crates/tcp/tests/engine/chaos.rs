@@ -135,8 +135,7 @@ impl World {
             Some(connection) => connection.handle_segment(self.now, segment),
             None if segment.has(Flags::SYN) => {
                 let isn = self.rng.next_u64() as u32;
-                let connection = Connection::accept(self.now, &side.config, &segment, isn);
-                side.connection = Some(connection);
+                side.connection = Some(Connection::accept(self.now, &side.config, &segment, isn));
             }
             None => {}
         }

@@ -100,12 +100,10 @@ fn meddle(world: &mut World, dice: &mut Dice) {
     let paths: Vec<_> = connection.paths().map(|path| path.id).collect();
     match dice.below(4) {
         0 if !paths.is_empty() => {
-            let id = dice.pick(&paths);
-            connection.set_backup(now, id, dice.one_in(2));
+            connection.set_backup(now, dice.pick(&paths), dice.one_in(2));
         }
         1 if !paths.is_empty() => {
-            let id = dice.pick(&paths);
-            connection.set_blocked(now, id, dice.one_in(2));
+            connection.set_blocked(now, dice.pick(&paths), dice.one_in(2));
         }
         2 if host == 0 && lanes > 1 => {
             let address = client_ip(1 + dice.below(lanes - 1) as usize);
