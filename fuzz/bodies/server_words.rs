@@ -65,7 +65,7 @@ pub fn serve(
         let most = limits.connections;
         let config = ServerConfig { limits, ..ServerConfig::default() };
         let echo = async |request: Request| Response { status: 200, body: request.body };
-        let server = protocol.serve(host("server"), SERVER, &config, Rc::new(echo));
+        let server = protocol.serve((host("server"), SERVER), &config, Rc::new(echo));
         let server = server.expect("the port is free");
         let client = host("client");
         let config = ClientConfig { trust: server.trust().cloned(), ..ClientConfig::default() };

@@ -60,7 +60,7 @@ impl Actor {
         let mut listen = cell.endpoint.ip.server();
         listen.set_port(listen.port() + member.port);
         let service = cell.workload.service(log.clone());
-        let server = cell.endpoint.protocol.serve(host, listen, &config, service)?;
+        let server = cell.endpoint.protocol.serve((host, listen), &config, service)?;
         let host = |(number, node): (u32, &NodeId)| {
             place.hosts.roaming(*node, place.scene.addresses(cell, number))
         };

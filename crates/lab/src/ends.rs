@@ -44,7 +44,7 @@ impl Serving {
         let transport = TransportParameters { observer, ..account.transport(cell) };
         let wired = wiring::server(cell, transport, PathControl::default());
         let config = ServerConfig { limits, ..wired };
-        let handle = cell.endpoint.protocol.serve(host, listen, &config, service)?;
+        let handle = cell.endpoint.protocol.serve((host, listen), &config, service)?;
         let scene = Scene::of(cell, seed, environment::REAL_LEAD);
         let controls = (PathControl::default(), config.paths);
         let following = scene.follow(cell, &[WhoActs::Server], controls);

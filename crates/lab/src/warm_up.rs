@@ -35,7 +35,7 @@ async fn exercise(endpoint: &Endpoint, machine: Machine) -> Result<(), Error> {
         Response { status: 200, body: body::full(Bytes::from_static(&[0; EXCHANGED])) }
     };
     let listen = SocketAddr::new(LOOPBACK, 0);
-    let server = endpoint.protocol.serve(host.clone(), listen, &config, Rc::new(answer))?;
+    let server = endpoint.protocol.serve((host.clone(), listen), &config, Rc::new(answer))?;
     let client = ClientConfig {
         trust: server.trust().cloned(),
         tls: endpoint.client_tls(),

@@ -65,7 +65,8 @@ mod linux {
                     let config = ServerConfig::default();
                     let echo =
                         async |request: Request| Response { status: 200, body: request.body };
-                    let server = protocol.serve(loopback(&machine), listen, &config, Rc::new(echo));
+                    let server =
+                        protocol.serve((loopback(&machine), listen), &config, Rc::new(echo));
                     let server = server.unwrap();
                     let trust = server.trust().map(|trust| trust.as_der().to_vec());
                     sender.send((server.local_addr(), trust)).unwrap();

@@ -1,7 +1,7 @@
 //! How a client and a server are set up.
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use rustls::pki_types::CertificateDer;
 use trackbed_connection::{CipherSuite, Error, Handshake, KeyExchange, TlsVersion};
 use trackbed_core::{Arguments, named};
 pub use trackbed_mqtt::{Qos as MqttQos, Version as MqttVersion};
-use trackbed_substrate::TcpOptions;
+use trackbed_substrate::{Host, TcpOptions};
 
 pub use crate::certificates::{Chain, KeyKind, OwnCertificate};
 use crate::ledger::Ledger;
@@ -78,6 +78,9 @@ impl fmt::Debug for Trust {
         write!(f, "Trust({} B)", self.0.len())
     }
 }
+
+/// Where a server listens: a host, and an address of it; port 0 takes a free one.
+pub type ListenAt = (Arc<dyn Host>, SocketAddr);
 
 /// How a server answers.
 #[derive(Clone, Debug)]

@@ -19,13 +19,13 @@ use trackbed_connection::{
 use trackbed_core::Parameter;
 use trackbed_substrate::{Host, Standing};
 
-use crate::config::{ClientConfig, ServerConfig};
+use crate::config::{ClientConfig, ListenAt, ServerConfig};
 use crate::http_messages::arriving::{drained_stream, response};
 use crate::http_messages::runtime::{Clock, Io};
 use crate::http_messages::{Client, Outgoing, Target, answering, failed, http_request};
 use crate::ledger::Tally;
 use crate::parameters::{over_tcp, tls};
-use crate::protocol::{Protocol, ServerHandle};
+use crate::protocol::{Protocol, Served};
 use crate::tcp_transport::{self, Open, Stream, TcpDialer};
 use crate::tls::Profile;
 
@@ -50,14 +50,8 @@ impl Protocol for Http1 {
         [tls(), over_tcp()].concat()
     }
 
-    fn serve(
-        &self,
-        host: Arc<dyn Host>,
-        listen: SocketAddr,
-        config: &ServerConfig,
-        service: Rc<dyn Service>,
-    ) -> Result<ServerHandle> {
-        tcp_transport::serve(HTTP1, &*host, listen, config, move |stream, standing| {
+    fn serve(&self, at: ListenAt, config: &ServerConfig, service: Rc<dyn Service>) -> Served {
+        tcp_transport::serve(HTTP1, &at, config, move |stream, standing| {
             serve(stream, standing, Rc::clone(&service))
         })
     }

@@ -18,14 +18,14 @@ use trackbed_connection::{
 use trackbed_core::Parameter;
 use trackbed_substrate::{Host, Standing};
 
-use crate::config::{ClientConfig, STREAMS_MAX, ServerConfig};
+use crate::config::{ClientConfig, ListenAt, STREAMS_MAX, ServerConfig};
 use crate::http_messages::arriving::{self, response};
 use crate::http_messages::runtime::{Clock, Io, Tasks};
 use crate::http_messages::{Client, Outgoing, Target, answering, failed, http_request};
 use crate::ledger::Tally;
 use crate::nursery::Nursery;
 use crate::parameters::{self, over_tcp, tls};
-use crate::protocol::{Protocol, ServerHandle};
+use crate::protocol::{Protocol, Served};
 use crate::tcp_transport::{self, Open, Stream, TcpDialer};
 use crate::tls::Profile;
 
@@ -51,15 +51,9 @@ impl Protocol for Http2 {
         [tls(), over_tcp(), parameters::window()].concat()
     }
 
-    fn serve(
-        &self,
-        host: Arc<dyn Host>,
-        listen: SocketAddr,
-        config: &ServerConfig,
-        service: Rc<dyn Service>,
-    ) -> Result<ServerHandle> {
+    fn serve(&self, at: ListenAt, config: &ServerConfig, service: Rc<dyn Service>) -> Served {
         let window = window(config.transport.window)?;
-        tcp_transport::serve(HTTP2, &*host, listen, config, move |stream, standing| {
+        tcp_transport::serve(HTTP2, &at, config, move |stream, standing| {
             serve((stream, standing), window, Rc::clone(&service))
         })
     }

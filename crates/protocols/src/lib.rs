@@ -62,9 +62,9 @@ mod tls_settings;
 
 pub use coap::WHOLE_MAX;
 pub use config::{
-    Chain, ClientConfig, CoapParameters, Encapsulation, KeyKind, MqttAnswer, MqttParameters,
-    MqttQos, MqttVersion, OwnCertificate, SctpParameters, ServerConfig, ServerLimits,
-    TlsParameters, TlsSettings, TransportParameters, Trust,
+    Chain, ClientConfig, CoapParameters, Encapsulation, KeyKind, ListenAt, MqttAnswer,
+    MqttParameters, MqttQos, MqttVersion, OwnCertificate, SctpParameters, ServerConfig,
+    ServerLimits, TlsParameters, TlsSettings, TransportParameters, Trust,
 };
 pub use congestion::{Congestion, CongestionOf, KERNEL_CONGESTION, congestion};
 pub use ledger::{Ledger, LedgerTotals};
@@ -73,7 +73,7 @@ pub use observer::{Observer, Side, TcpTrace};
 pub use parameters::{ParameterError, SCHEDULER_OF_LINUX};
 pub use path_control::PathControl;
 pub use presets::{Preset, presets, presets_by_protocol};
-pub use protocol::{Protocol, ServerHandle};
+pub use protocol::{Protocol, Served, ServerHandle};
 pub use quic_transport::{QuicScheduler, quic_schedulers};
 pub use registry::{find, parameters, registry};
 pub use tls::{SERVER_NAME, client_trust};

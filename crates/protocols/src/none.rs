@@ -9,8 +9,8 @@ use trackbed_connection::{Capabilities, Connection, Dialer, Error, Result, Servi
 use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 
-use crate::config::{ClientConfig, ServerConfig};
-use crate::protocol::{Protocol, ServerHandle};
+use crate::config::{ClientConfig, ListenAt, ServerConfig};
+use crate::protocol::{Protocol, Served, ServerHandle};
 
 /// A protocol that carries nothing. It is not in the [registry](crate::registry), because the rules
 /// for protocols do not apply to it.
@@ -36,14 +36,8 @@ impl Protocol for Nothing {
     }
 
     /// A server that listens nowhere.
-    fn serve(
-        &self,
-        _: Arc<dyn Host>,
-        listen: SocketAddr,
-        _: &ServerConfig,
-        _: Rc<dyn Service>,
-    ) -> Result<ServerHandle> {
-        Ok(ServerHandle::new(listen, None, ()))
+    fn serve(&self, at: ListenAt, _: &ServerConfig, _: Rc<dyn Service>) -> Served {
+        Ok(ServerHandle::new(at.1, None, ()))
     }
 
     fn dialer(&self, _: Arc<dyn Host>, _: &ClientConfig) -> Result<Rc<dyn Dialer>> {

@@ -10,7 +10,10 @@ use trackbed_connection::{Capabilities, Dialer, Error, Handshake, Service, TlsVe
 use trackbed_core::Parameter;
 use trackbed_substrate::{GuestCount, Host};
 
-use crate::config::{ClientConfig, ServerConfig, TransportParameters, Trust};
+use crate::config::{ClientConfig, ListenAt, ServerConfig, TransportParameters, Trust};
+
+/// A running server, or why there is none.
+pub type Served = Result<ServerHandle, Error>;
 
 /// A protocol: an entry of [`registry`](crate::registry()).
 pub trait Protocol: Sync {
@@ -39,19 +42,13 @@ pub trait Protocol: Sync {
         transport_round_trips(self.capabilities().transport) + tls_round_trips(tls, handshake)
     }
 
-    /// Starts a server on `listen`; port 0 takes a free one. It answers until the handle is
-    /// dropped. Call it, and everything it returns, on the thread of the substrate's executor.
+    /// Starts a server. It answers until the handle is dropped. Call it, and everything it returns, on
+    /// the thread of the substrate's executor.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if `config` asks for what the protocol cannot do, otherwise a
     /// failure of [`Step::Listen`](trackbed_connection::Step::Listen).
-    fn serve(
-        &self,
-        host: Arc<dyn Host>,
-        listen: SocketAddr,
-        config: &ServerConfig,
-        service: Rc<dyn Service>,
-    ) -> Result<ServerHandle, Error>;
+    fn serve(&self, at: ListenAt, config: &ServerConfig, service: Rc<dyn Service>) -> Served;
 
     /// Prepares connections from `host`. A dialer keeps the session tickets of its connections
     /// for later ones; nothing is sent before [`Dialer::connect`].

@@ -17,7 +17,7 @@ use trackbed_connection::{
 use trackbed_core::Parameter;
 use trackbed_substrate::{Host, Standing};
 
-use crate::config::{ClientConfig, ServerConfig, TransportParameters};
+use crate::config::{ClientConfig, ListenAt, ServerConfig, TransportParameters};
 use crate::framing::{
     Delimiter, Input, Output, Reader, check_path, exchange, request_head, response_head,
     send_message,
@@ -25,7 +25,7 @@ use crate::framing::{
 use crate::nursery::Nursery;
 use crate::parameters::{over_quic, quic_scheduler};
 use crate::path_control::PathControl;
-use crate::protocol::{Protocol, ServerHandle};
+use crate::protocol::{Protocol, Served};
 use crate::quic_transport::{
     self, EARLY_DATA_MAX, QuicConnection, QuicDialer, Several, connection_failed, see_off,
 };
@@ -78,16 +78,10 @@ impl Protocol for Quic {
         if self.is_multipath { [over_quic(), quic_scheduler()].concat() } else { over_quic() }
     }
 
-    fn serve(
-        &self,
-        host: Arc<dyn Host>,
-        listen: SocketAddr,
-        config: &ServerConfig,
-        service: Rc<dyn Service>,
-    ) -> Result<ServerHandle> {
+    fn serve(&self, at: ListenAt, config: &ServerConfig, service: Rc<dyn Service>) -> Served {
         let (profile, name) = (self.profile(), self.name());
         let several = self.several(&config.transport, &config.paths)?;
-        quic_transport::serve(profile, &*host, listen, config, several, move |quic, standing| {
+        quic_transport::serve(profile, &at, config, several, move |quic, standing| {
             serve(name, (quic, standing), Rc::clone(&service))
         })
     }

@@ -16,9 +16,9 @@ use trackbed_connection::{
 use trackbed_core::Parameter;
 use trackbed_substrate::{Host, Multipath};
 
-use crate::config::{ClientConfig, ServerConfig, TransportParameters};
+use crate::config::{ClientConfig, ListenAt, ServerConfig, TransportParameters};
 use crate::parameters::{SCHEDULER_OF_LINUX, over_mptcp, over_tcp, tls};
-use crate::protocol::{Protocol, ServerHandle};
+use crate::protocol::{Protocol, Served};
 use crate::tcp_transport::{self, TcpDialer};
 use crate::tls::Profile;
 
@@ -83,16 +83,10 @@ impl Protocol for Tcp {
         }
     }
 
-    fn serve(
-        &self,
-        host: Arc<dyn Host>,
-        listen: SocketAddr,
-        config: &ServerConfig,
-        service: Rc<dyn Service>,
-    ) -> Result<ServerHandle> {
+    fn serve(&self, at: ListenAt, config: &ServerConfig, service: Rc<dyn Service>) -> Served {
         let (profile, transport) = (self.profile(), self.transport(&config.transport));
         let config = ServerConfig { transport, ..config.clone() };
-        tcp_transport::serve(profile, &*host, listen, &config, move |stream, standing| {
+        tcp_transport::serve(profile, &at, &config, move |stream, standing| {
             server::serve(profile.protocol, (stream, standing), Rc::clone(&service))
         })
     }

@@ -1,6 +1,5 @@
 //! Placeholders for the protocol and the workload where third-party programs run at both endpoints.
 
-use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use trackbed_connection::{
 };
 use trackbed_core::{EventLog, Parameter};
 use trackbed_protocols::parameters::{over_tcp, security};
-use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, ServerHandle};
+use trackbed_protocols::{ClientConfig, ListenAt, Protocol, Served, ServerConfig};
 use trackbed_substrate::Host;
 use trackbed_workloads::{Prepared, Site, Stage};
 
@@ -38,13 +37,7 @@ impl Protocol for Foreign {
         [security(), over_tcp()].concat()
     }
 
-    fn serve(
-        &self,
-        _: Arc<dyn Host>,
-        _: SocketAddr,
-        _: &ServerConfig,
-        _: Rc<dyn Service>,
-    ) -> Result<ServerHandle, Error> {
+    fn serve(&self, _: ListenAt, _: &ServerConfig, _: Rc<dyn Service>) -> Served {
         Err(unspoken())
     }
 

@@ -16,7 +16,9 @@ use trackbed_connection::{
 use trackbed_core::ByteSize;
 use trackbed_core::parameter::{Kind, Parameter};
 use trackbed_protocols::parameters::over_tcp;
-use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, ServerHandle, TransportParameters};
+use trackbed_protocols::{
+    ClientConfig, ListenAt, Protocol, Served, ServerConfig, ServerHandle, TransportParameters,
+};
 use trackbed_substrate::{Host, TcpOptions, TcpStream, spawn};
 
 /// The registry entry.
@@ -43,13 +45,12 @@ impl Protocol for Once {
 
     fn serve(
         &self,
-        host: Arc<dyn Host>,
-        listen: SocketAddr,
+        (host, address): ListenAt,
         config: &ServerConfig,
         service: Rc<dyn Service>,
-    ) -> Result<ServerHandle, Error> {
+    ) -> Served {
         let failed = |why| Error::lasting("once", Step::Listen, why);
-        let listener = host.listen_tcp(listen, &options(&config.transport)).map_err(failed)?;
+        let listener = host.listen_tcp(address, &options(&config.transport)).map_err(failed)?;
         let (local, longest) = (listener.local_addr(), longest(&config.transport));
         let running = spawn(async move {
             while let Ok(stream) = listener.accept().await {

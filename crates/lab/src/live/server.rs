@@ -67,7 +67,7 @@ pub fn serve(
         });
         let service: Rc<dyn Service> = Rc::new(RunService(Rc::clone(&server)));
         let handle = protocol
-            .serve(host, settings.listen, &config, service)
+            .serve((host, settings.listen), &config, service)
             .map_err(|why| why.to_string())?;
         let certificate = handle.trust().map(|trust| trust.as_der().to_vec()).unwrap_or_default();
         let shown = settings.ticket.display();

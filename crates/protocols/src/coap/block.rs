@@ -188,8 +188,7 @@ mod tests {
 
     #[test]
     fn sizes_are_powers_of_two_from_16_to_1024() {
-        let known: Vec<u16> =
-            (0..=u16::MAX).filter(|&bytes| BlockSize::of(bytes).is_some()).collect();
+        let known: Vec<u16> = (0..=u16::MAX).filter(|&it| BlockSize::of(it).is_some()).collect();
         assert_eq!(known, [16, 32, 64, 128, 256, 512, 1_024]);
         assert_eq!(BlockSize::within(15), None);
         assert_eq!(BlockSize::within(1_023), BlockSize::of(512));

@@ -37,7 +37,6 @@ mod recent;
 mod server;
 mod uploads;
 
-use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -47,11 +46,11 @@ use trackbed_connection::{
 use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 
-use crate::config::{ClientConfig, ServerConfig, TransportParameters};
+use crate::config::{ClientConfig, ListenAt, ServerConfig, TransportParameters};
 use crate::datagrams::require_udp;
 use crate::dtls_transport::DtlsEnd;
 use crate::parameters::{cookie, dtls, over_coap};
-use crate::protocol::{Protocol, ServerHandle, tls_round_trips};
+use crate::protocol::{Protocol, Served, tls_round_trips};
 
 pub(crate) struct Coap {
     pub(crate) is_encrypted: bool,
@@ -88,17 +87,11 @@ impl Protocol for Coap {
         u32::from(self.is_encrypted && cookie) + tls_round_trips(tls, handshake)
     }
 
-    fn serve(
-        &self,
-        host: Arc<dyn Host>,
-        listen: SocketAddr,
-        config: &ServerConfig,
-        service: Rc<dyn Service>,
-    ) -> Result<ServerHandle> {
+    fn serve(&self, at: ListenAt, config: &ServerConfig, service: Rc<dyn Service>) -> Served {
         require_udp(self.name(), "CoAP", &config.transport)?;
-        let dtls = || DtlsEnd::server(self.name(), host.entropy(), config, TlsVersion::ALL);
+        let dtls = || DtlsEnd::server(self.name(), at.0.entropy(), config, TlsVersion::ALL);
         let dtls = self.is_encrypted.then(dtls).transpose()?;
-        server::serve(self.name(), &host, listen, config, dtls, service)
+        server::serve(self.name(), &at, config, dtls, service)
     }
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {

@@ -2,13 +2,12 @@
 
 use std::cell::RefCell;
 use std::future::poll_fn;
-use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use trackbed_connection::{Error, Result, Service, Step, TransportStats};
+use trackbed_connection::{Error, Service, Step, TransportStats};
 use trackbed_substrate::{Guests, Host, Standing, yield_now};
 
 use super::codes::{Class, class};
@@ -17,28 +16,27 @@ use super::messages::Messages;
 use super::peer::{Common, Peer};
 use super::recent::EXCHANGE_LIFETIME;
 use super::uploads::ALL_BODIES_MAX;
-use crate::config::{ServerConfig, Trust};
+use crate::config::{ListenAt, ServerConfig, Trust};
 use crate::datagrams::{Channel, PeerChannel, Peers, Route, Socket};
 use crate::dtls_transport::{Admission, DtlsEnd, Gate, Greeting};
 use crate::ledger::{Account, Accounted, Ledger};
 use crate::nursery::Nursery;
 use crate::pieces::Budget;
-use crate::protocol::ServerHandle;
+use crate::protocol::{Served, ServerHandle};
 
 /// Starts a server; see [`Protocol::serve`](crate::Protocol::serve). `dtls` is this end of DTLS and
 /// the certificate that clients must trust, if encrypted.
 pub(super) fn serve(
     protocol: &'static str,
-    host: &Arc<dyn Host>,
-    listen: SocketAddr,
+    (host, address): &ListenAt,
     config: &ServerConfig,
     dtls: Option<(DtlsEnd, Trust)>,
     service: Rc<dyn Service>,
-) -> Result<ServerHandle> {
+) -> Served {
     let transport = &config.transport;
     let block_size = super::block::block_size(protocol, transport)?;
-    let socket = Socket::bind(&**host, listen, transport)
-        .map_err(|error| Error::lasting(protocol, Step::Listen, format!("{listen}: {error}")))?;
+    let socket = Socket::bind(&**host, *address, transport)
+        .map_err(|error| Error::lasting(protocol, Step::Listen, format!("{address}: {error}")))?;
     let local = socket.local_addr();
     let (end, trust) = dtls.unzip();
     let gate = end.map(|end| Gate::new(end, transport.coap.cookie)).transpose()?;

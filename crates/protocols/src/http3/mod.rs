@@ -25,12 +25,12 @@ use trackbed_connection::{
 use trackbed_core::Parameter;
 use trackbed_substrate::{Host, Standing, spawn};
 
-use crate::config::{ClientConfig, ServerConfig};
+use crate::config::{ClientConfig, ListenAt, ServerConfig};
 use crate::framing::while_sending;
 use crate::http_messages::{Target, answer_head, content, read_head, request_head};
 use crate::nursery::Nursery;
 use crate::parameters::over_quic;
-use crate::protocol::{Protocol, ServerHandle};
+use crate::protocol::{Protocol, Served};
 use crate::quic_transport::{self, EARLY_DATA_MAX, QuicConnection, QuicDialer};
 use crate::tls::Profile;
 use adapter::{Hints, Opener, RecvStream, SendStream};
@@ -63,14 +63,8 @@ impl Protocol for Http3 {
         over_quic()
     }
 
-    fn serve(
-        &self,
-        host: Arc<dyn Host>,
-        listen: SocketAddr,
-        config: &ServerConfig,
-        service: Rc<dyn Service>,
-    ) -> Result<ServerHandle> {
-        quic_transport::serve(HTTP3, &*host, listen, config, None, move |connection, standing| {
+    fn serve(&self, at: ListenAt, config: &ServerConfig, service: Rc<dyn Service>) -> Served {
+        quic_transport::serve(HTTP3, &at, config, None, move |connection, standing| {
             serve(connection, standing, Rc::clone(&service))
         })
     }
@@ -120,8 +114,7 @@ impl Connection for Http3Connection {
             let (head, body) = request_head(HTTP3.protocol, Target::Uri, request)?;
             let mut sender = self.sender.clone();
             let opened = sender.send_request(head).await;
-            let (sending, receiving) =
-                opened.map_err(|error| stream_failed(Step::Send, &error))?.split();
+            let (sending, receiving) = opened.map_err(|it| stream_failed(Step::Send, &it))?.split();
             let mut receiving = Unfinished(receiving);
             let send = send_request_body(sending, body, self.hints.clone());
             let status = async move {
@@ -213,8 +206,7 @@ async fn answer(
         return Err(refuse(sending));
     }
     standing.asked();
-    let length =
-        head.headers().get(CONTENT_LENGTH).and_then(|text| text.to_str().ok()?.parse().ok());
+    let length = head.headers().get(CONTENT_LENGTH).and_then(|it| it.to_str().ok()?.parse().ok());
     let (path, method, priority) = read_head(&head);
     if let Some(priority) = priority {
         hints.rank(sending.send_id(), priority);

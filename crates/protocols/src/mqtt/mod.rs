@@ -12,7 +12,6 @@ mod outgoing;
 mod parts;
 mod service;
 
-use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -22,9 +21,9 @@ use trackbed_connection::{
 use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 
-use crate::config::{ClientConfig, ServerConfig, TransportParameters};
+use crate::config::{ClientConfig, ListenAt, ServerConfig, TransportParameters};
 use crate::parameters::{mqtt, over_tcp, tls, window};
-use crate::protocol::{Protocol, ServerHandle, tls_round_trips, transport_round_trips};
+use crate::protocol::{Protocol, Served, tls_round_trips, transport_round_trips};
 use crate::tcp_transport::{self, TcpDialer};
 use crate::tls::Randomness;
 use convention::MQTT;
@@ -62,15 +61,9 @@ impl Protocol for Mqtt {
         transport_round_trips(Transport::Tcp) + tls_round_trips(tls, handshake) + 1
     }
 
-    fn serve(
-        &self,
-        host: Arc<dyn Host>,
-        listen: SocketAddr,
-        config: &ServerConfig,
-        service: Rc<dyn Service>,
-    ) -> Result<ServerHandle> {
+    fn serve(&self, at: ListenAt, config: &ServerConfig, service: Rc<dyn Service>) -> Served {
         let front = broker::Front::start(service, &config.limits);
-        tcp_transport::serve(MQTT, &*host, listen, config, move |stream, standing| {
+        tcp_transport::serve(MQTT, &at, config, move |stream, standing| {
             broker::serve(Rc::clone(&front), stream, standing)
         })
     }

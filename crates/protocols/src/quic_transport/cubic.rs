@@ -11,7 +11,7 @@ use noq::congestion::{Controller, ControllerMetrics};
 use noq_proto::RttEstimator;
 
 use super::hystart::HyStart;
-use super::tuning::Tuning;
+use super::tuning::{Tuning, of_a_window};
 
 #[derive(Debug, Clone)]
 pub(super) struct Cubic {
@@ -227,33 +227,7 @@ impl Controller for Cubic {
         }
     }
 
-    fn on_mtu_update(&mut self, mtu: u16) {
-        self.datagram = mtu.into();
-        self.state.window = self.state.window.max(self.least_window());
-    }
-
-    fn window(&self) -> u64 {
-        self.state.window
-    }
-
-    fn metrics(&self) -> ControllerMetrics {
-        let mut metrics = ControllerMetrics::default();
-        metrics.congestion_window = self.state.window;
-        metrics.ssthresh = Some(self.state.ssthresh);
-        metrics
-    }
-
-    fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(self.clone())
-    }
-
-    fn initial_window(&self) -> u64 {
-        self.initial_window
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
-    }
+    of_a_window!(state.);
 }
 
 /// beta_cubic and C (RFC 9438 sections 4.6 and 5).

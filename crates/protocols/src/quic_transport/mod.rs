@@ -28,10 +28,10 @@ use noq::{ConnectionError, Endpoint, PathId, SendStream, VarInt, WeakConnectionH
 use trackbed_connection::{Error, Result, Security, Step, TransportStats};
 use trackbed_substrate::{Guests, Host, Standing, spawn, yield_now};
 
-use crate::config::{ClientConfig, ServerConfig};
+use crate::config::{ClientConfig, ListenAt, ServerConfig};
 use crate::ledger::{Account, Accounted, Ledger, Tally};
 use crate::nursery::Nursery;
-use crate::protocol::ServerHandle;
+use crate::protocol::{Served, ServerHandle};
 use crate::tls::{Profile, Randomness, TlsClient, TlsServer, explained};
 pub(crate) use congestion::QUIC_CONGESTION;
 use moving::Arrivals;
@@ -225,12 +225,11 @@ impl Account for noq::Connection {
 /// request to the connection's standing. Requests in early data are answered at once.
 pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     profile: Profile,
-    host: &dyn Host,
-    listen: SocketAddr,
+    (host, address): &ListenAt,
     config: &ServerConfig,
     several: Option<Several>,
     serve: impl Fn(noq::Connection, Standing) -> F + 'static,
-) -> Result<ServerHandle> {
+) -> Served {
     let tls = TlsServer::new(profile, host.entropy(), config)?;
     let crypto = Arc::new(ServerCrypto(tls.clone()));
     let tokens = Arc::new(RetryTokens::new(&tls.randomness));
@@ -240,7 +239,7 @@ pub(crate) fn serve<F: Future<Output = ()> + 'static>(
         Settings::new(profile.protocol, &config.transport, several, config.limits.buffered)?;
     let failed = |reason: String| Error::lasting(profile.protocol, Step::Listen, reason);
     let endpoint =
-        bind(host, listen, None, &tls.randomness, Some(server.clone())).map_err(failed)?;
+        bind(&**host, *address, None, &tls.randomness, Some(server.clone())).map_err(failed)?;
     let local = endpoint.local_addr().map_err(|error| failed(error.to_string()))?;
     let running = Nursery::default();
     let connections = Guests::new(config.limits.connections);

@@ -8,7 +8,7 @@ use noq::congestion::{Controller, ControllerMetrics};
 use noq_proto::RttEstimator;
 
 use super::hystart::HyStart;
-use super::tuning::Tuning;
+use super::tuning::{Tuning, of_a_window};
 
 #[derive(Clone, Debug)]
 pub(super) struct Reno {
@@ -108,33 +108,7 @@ impl Controller for Reno {
         }
     }
 
-    fn on_mtu_update(&mut self, mtu: u16) {
-        self.datagram = mtu.into();
-        self.window = self.window.max(self.least_window());
-    }
-
-    fn window(&self) -> u64 {
-        self.window
-    }
-
-    fn metrics(&self) -> ControllerMetrics {
-        let mut metrics = ControllerMetrics::default();
-        metrics.congestion_window = self.window;
-        metrics.ssthresh = Some(self.ssthresh);
-        metrics
-    }
-
-    fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(self.clone())
-    }
-
-    fn initial_window(&self) -> u64 {
-        self.initial_window
-    }
-
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
-    }
+    of_a_window!();
 }
 
 /// RFC 9002 section 7.3.2 halves the window.

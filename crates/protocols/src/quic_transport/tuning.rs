@@ -38,3 +38,38 @@ impl Tuning {
 
 /// Ten datagrams of the least size that QUIC allows (RFC 9002 section 7.2).
 pub(super) const INITIAL_WINDOW: u64 = 12_000;
+
+/// What each controller with a window and a slow-start threshold says of them.
+macro_rules! of_a_window {
+    ($($state:ident .)?) => {
+        fn on_mtu_update(&mut self, mtu: u16) {
+            self.datagram = mtu.into();
+            self.$($state.)?window = self.$($state.)?window.max(self.least_window());
+        }
+
+        fn window(&self) -> u64 {
+            self.$($state.)?window
+        }
+
+        fn metrics(&self) -> ControllerMetrics {
+            let mut metrics = ControllerMetrics::default();
+            metrics.congestion_window = self.$($state.)?window;
+            metrics.ssthresh = Some(self.$($state.)?ssthresh);
+            metrics
+        }
+
+        fn clone_box(&self) -> Box<dyn Controller> {
+            Box::new(self.clone())
+        }
+
+        fn initial_window(&self) -> u64 {
+            self.initial_window
+        }
+
+        fn into_any(self: Box<Self>) -> Box<dyn Any> {
+            self
+        }
+    };
+}
+
+pub(super) use of_a_window;

@@ -27,7 +27,6 @@ mod settings;
 mod state;
 mod stream;
 
-use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -35,11 +34,11 @@ use trackbed_connection::{Capabilities, Dialer, Result, Service, TlsVersion, Tra
 use trackbed_core::Parameter;
 use trackbed_substrate::Host;
 
-use crate::config::{ClientConfig, Encapsulation, ServerConfig, TransportParameters};
+use crate::config::{ClientConfig, Encapsulation, ListenAt, ServerConfig, TransportParameters};
 use crate::datagrams::require_udp;
 use crate::dtls_transport::DtlsEnd;
 use crate::parameters::{dtls, over_sctp};
-use crate::protocol::{Protocol, ServerHandle};
+use crate::protocol::{Protocol, Served};
 
 pub(crate) struct Sctp {
     pub(crate) is_encrypted: bool,
@@ -69,17 +68,11 @@ impl Protocol for Sctp {
         }
     }
 
-    fn serve(
-        &self,
-        host: Arc<dyn Host>,
-        listen: SocketAddr,
-        config: &ServerConfig,
-        service: Rc<dyn Service>,
-    ) -> Result<ServerHandle> {
+    fn serve(&self, at: ListenAt, config: &ServerConfig, service: Rc<dyn Service>) -> Served {
         self.check(&config.transport)?;
-        let dtls = || DtlsEnd::server(self.name(), host.entropy(), config, VERSIONS);
+        let dtls = || DtlsEnd::server(self.name(), at.0.entropy(), config, VERSIONS);
         let dtls = self.is_encrypted.then(dtls).transpose()?;
-        server::serve(self.name(), &host, listen, config, dtls, service)
+        server::serve(self.name(), &at, config, dtls, service)
     }
 
     fn dialer(&self, host: Arc<dyn Host>, config: &ClientConfig) -> Result<Rc<dyn Dialer>> {

@@ -1,7 +1,6 @@
 //! The server's side: unknown senders become peers, and their requests are answered.
 
 use std::future::poll_fn;
-use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -9,36 +8,35 @@ use dcsctp::api::{DcSctpSocket, SocketEvent, SocketState};
 use ring::hmac;
 use trackbed_connection::{Error, Request, Result, Service, Step};
 use trackbed_core::Time;
-use trackbed_substrate::{Guests, Host, Standing, now, spawn};
+use trackbed_substrate::{Guests, Standing, now, spawn};
 
 use super::association::{Association, Shared};
 use super::driver::drive;
 use super::exchange::SharedExchange;
 use super::settings::{Ports, Room, message_len, options, options_inside_dtls, seed_generator};
 use super::stream::halves;
-use crate::config::{ServerConfig, TransportParameters, Trust};
+use crate::config::{ListenAt, ServerConfig, TransportParameters, Trust};
 use crate::datagrams::{Channel, PeerChannel, Peers, Route, Socket};
 use crate::dtls_transport::{Admission, DtlsEnd, Gate, Greeting};
 use crate::framing::{Reader, response_head};
 use crate::nursery::Nursery;
 use crate::observer::Side;
-use crate::protocol::ServerHandle;
+use crate::protocol::{Served, ServerHandle};
 use crate::tls::Randomness;
 
 /// Starts a server; see [`Protocol::serve`](crate::Protocol::serve). `dtls` is this end of DTLS and
 /// the certificate that clients must trust, if encrypted.
 pub(super) fn serve(
     protocol: &'static str,
-    host: &Arc<dyn Host>,
-    listen: SocketAddr,
+    (host, address): &ListenAt,
     config: &ServerConfig,
     dtls: Option<(DtlsEnd, Trust)>,
     service: Rc<dyn Service>,
-) -> Result<ServerHandle> {
+) -> Served {
     seed_generator(&host.entropy());
     let transport = config.transport.clone();
-    let socket = Socket::bind(&**host, listen, &transport)
-        .map_err(|error| Error::lasting(protocol, Step::Listen, format!("{listen}: {error}")))?;
+    let socket = Socket::bind(&**host, *address, &transport)
+        .map_err(|error| Error::lasting(protocol, Step::Listen, format!("{address}: {error}")))?;
     let local = socket.local_addr();
     let (end, trust) = dtls.unzip();
     let gate = end.map(|end| Gate::new(end, false)).transpose()?;

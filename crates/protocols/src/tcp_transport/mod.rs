@@ -16,11 +16,11 @@ use std::time::Duration;
 use trackbed_connection::{Error, Result, Step};
 use trackbed_substrate::{Guests, Host, Standing, TcpOptions, TcpStream, accept_each};
 
-use crate::config::{ClientConfig, ServerConfig};
+use crate::config::{ClientConfig, ListenAt, ServerConfig};
 use crate::nursery::Nursery;
 use crate::observer::Side;
 use crate::path_control::PathControl;
-use crate::protocol::ServerHandle;
+use crate::protocol::{Served, ServerHandle};
 use crate::tls::{Profile, TlsClient, TlsServer, explained};
 pub(crate) use open::Open;
 pub(crate) use patience::Patience;
@@ -80,16 +80,15 @@ impl TcpDialer {
 /// connection's standing.
 pub(crate) fn serve<F: Future<Output = ()> + 'static>(
     profile: Profile,
-    host: &dyn Host,
-    listen: SocketAddr,
+    (host, address): &ListenAt,
     config: &ServerConfig,
     serve: impl Fn(Stream, Standing) -> F + 'static,
-) -> Result<ServerHandle> {
+) -> Served {
     let tls = || TlsServer::new(profile, host.entropy(), config);
     let tls = (!profile.is_bare()).then(tls).transpose()?;
     let trust = tls.as_ref().map(|tls| tls.trust.clone());
     let listener = host
-        .listen_tcp(listen, &config.transport.tcp_options())
+        .listen_tcp(*address, &config.transport.tcp_options())
         .map_err(|error| Error::lasting(profile.protocol, Step::Listen, error))?;
     let local = listener.local_addr();
     let running = Nursery::default();

@@ -25,7 +25,7 @@ fn transport() -> TransportParameters {
 fn serve(protocol: &dyn Protocol, host: Arc<dyn Host>, limits: ServerLimits) -> ServerHandle {
     let config = ServerConfig { limits, transport: transport(), ..ServerConfig::default() };
     let echo = |request: Request| async { Response { status: 200, body: request.body } };
-    protocol.serve(host, SocketAddr::new(HERE, 0), &config, Rc::new(echo)).unwrap()
+    protocol.serve((host, SocketAddr::new(HERE, 0)), &config, Rc::new(echo)).unwrap()
 }
 
 fn dialer(protocol: &dyn Protocol, host: Arc<dyn Host>, server: &ServerHandle) -> Rc<dyn Dialer> {

@@ -41,7 +41,7 @@ impl Track {
     fn serve(&self, protocol: &dyn Protocol) -> ServerHandle {
         let listen = SocketAddr::new(self.address, 0);
         let config = ServerConfig { transport: transport(), ..ServerConfig::default() };
-        protocol.serve(Arc::clone(&self.server), listen, &config, Rc::new(service)).unwrap()
+        protocol.serve((Arc::clone(&self.server), listen), &config, Rc::new(service)).unwrap()
     }
 
     fn dialer(
@@ -88,8 +88,7 @@ fn bodies_of_all_sizes_go_both_ways() {
 #[test]
 fn quic_takes_several_paths_of_the_kernel() {
     // The server has a separate address: requests apply to every path with the address at an end.
-    let [here, ends @ ..]: [IpAddr; 3] =
-        [1, 2, 3].map(|last| Ipv4Addr::new(127, 0, 0, last).into());
+    let [here, ends @ ..]: [IpAddr; 3] = [1, 2, 3].map(|it| Ipv4Addr::new(127, 0, 0, it).into());
     let protocol = find("mpquic").unwrap();
     run(protocol.name(), |machine| async move {
         let server = machine.host("server", [here]);

@@ -78,7 +78,7 @@ impl Server {
             let host = machine.host("server", [here]);
             let config = ServerConfig { tls, transport: transport(), ..ServerConfig::default() };
             let listen = SocketAddr::new(here, 0);
-            let served = find(protocol).unwrap().serve(host, listen, &config, Rc::new(service));
+            let served = find(protocol).unwrap().serve((host, listen), &config, Rc::new(service));
             let server = served.unwrap();
             tell.send((server.local_addr(), server.trust().cloned().unwrap())).unwrap();
             machine.closed(stopped.into()).await.unwrap();

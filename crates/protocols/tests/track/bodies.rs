@@ -159,7 +159,8 @@ fn a_server_answers_from_the_address_that_was_asked() {
                 let all = if asked[0].is_ipv4() { "0.0.0.0:443" } else { "[::]:443" };
                 let (config, host) = (ServerConfig::default(), track.server.clone());
                 let service = Rc::new(service);
-                let server = protocol.serve(host, all.parse().unwrap(), &config, service).unwrap();
+                let server =
+                    protocol.serve((host, all.parse().unwrap()), &config, service).unwrap();
                 for address in asked {
                     let dialer = track.dialer(protocol, &server, ClientConfig::default());
                     let connection = dialer.connect(SocketAddr::new(address, 443)).await.unwrap();

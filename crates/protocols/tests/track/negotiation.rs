@@ -45,8 +45,7 @@ fn a_server_that_is_not_trusted_is_refused() {
             let _server = track.serve(protocol(name));
             // Another server of the same host has another key.
             let other = protocol(name).serve(
-                Arc::clone(&track.server),
-                "10.0.0.2:444".parse().unwrap(),
+                (Arc::clone(&track.server), "10.0.0.2:444".parse().unwrap()),
                 &ServerConfig::default(),
                 Rc::new(service),
             );

@@ -34,7 +34,7 @@ pub fn measure(
         let ledger = Ledger::default();
         config.transport.ledger = Some(ledger.clone());
         let host = Arc::clone(&track.server);
-        let server = protocol.serve(host, server_address(), &config, Rc::new(service));
+        let server = protocol.serve((host, server_address()), &config, Rc::new(service));
         let server = server.map_err(failed)?;
         let config = ClientConfig { tls: of_client, handshake, ..ClientConfig::default() };
         let dialer = track.dialer(protocol, &server, config);

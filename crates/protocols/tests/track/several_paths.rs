@@ -225,7 +225,7 @@ fn what_quic_has_no_scheduler_for_is_refused() {
             ..Default::default()
         };
         let host = Arc::clone(&track.server);
-        let served = protocol("mpquic").serve(host, server_address(), &config, Rc::new(service));
+        let served = protocol("mpquic").serve((host, server_address()), &config, Rc::new(service));
         let refusal = served.unwrap_err().to_string();
         assert!(refusal.contains("use minrtt, roundrobin"), "{refusal}");
     });

@@ -166,7 +166,7 @@ impl Track {
         config: &ServerConfig,
         service: Rc<dyn Service>,
     ) -> ServerHandle {
-        protocol.serve(Arc::clone(&self.server), server_address(), config, service).unwrap()
+        protocol.serve((Arc::clone(&self.server), server_address()), config, service).unwrap()
     }
 
     /// A dialer that trusts `server`.

@@ -127,7 +127,7 @@ pub fn perform(
         let listen = SocketAddr::from(([10, 0, 0, 1], 443));
         let service = prepared.service(log.clone());
         let host = hosts.get("server").unwrap();
-        let server = endpoint.protocol.serve(host, listen, &config, service).unwrap();
+        let server = endpoint.protocol.serve((host, listen), &config, service).unwrap();
         let config = ClientConfig {
             trust: server.trust().cloned(),
             tls,

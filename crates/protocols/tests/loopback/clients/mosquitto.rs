@@ -88,8 +88,7 @@ fn their_clients_publish_and_subscribe_at_our_broker() {
                 clients.run("mosquitto_pub", &[&ends[..], &what].concat());
             }
             let heard = finish("mosquitto_sub", subscriber);
-            let heard: Vec<&str> =
-                heard.lines().filter(|line| ["on", "off"].contains(line)).collect();
+            let heard: Vec<&str> = heard.lines().filter(|it| ["on", "off"].contains(it)).collect();
             assert_eq!(heard, ["on", "off"], "{version} {qos}");
         }
     }

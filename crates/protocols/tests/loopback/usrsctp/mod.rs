@@ -69,7 +69,7 @@ fn our_server(loss: Option<u64>) {
         let host = machine.host("server", [HERE]);
         let echo = |request: Request| async { Response { status: 200, body: request.body } };
         let listen = SocketAddr::new(HERE, 0);
-        let server = sctp().serve(host, listen, &ServerConfig::default(), Rc::new(echo)).unwrap();
+        let server = sctp().serve((host, listen), &ServerConfig::default(), Rc::new(echo)).unwrap();
         let relay = Relay::to(server.local_addr(), loss);
         let ports = [free_port(), free_port(), relay.address().port(), server.local_addr().port()];
         let [streams, len] = ["8", "100000"].map(str::to_owned);

@@ -79,7 +79,7 @@ fn twenty_thousand_ports_hold_little_of_coap() {
         let service = Rc::new(async |_| Response { status: 200, body: body::full("pong") });
         let host = Arc::clone(&ground.client);
         let server =
-            ground.protocol.serve(host, listen, &ServerConfig::default(), service).unwrap();
+            ground.protocol.serve((host, listen), &ServerConfig::default(), service).unwrap();
         let words = first_words(&ground, 1).await;
         let before = held();
         for port in 2_000..22_000 {

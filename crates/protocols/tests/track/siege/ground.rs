@@ -73,7 +73,7 @@ impl Ground {
             ENDLESS => Response { status: 200, body: body::zeros(100_000_000) },
             _ => Response { status: 200, body: request.body },
         };
-        let server = protocol.serve(host("server"), SERVER, &config, Rc::new(echo)).unwrap();
+        let server = protocol.serve((host("server"), SERVER), &config, Rc::new(echo)).unwrap();
         let (client, attacker, dupe) = (host("client"), host("attacker"), host("dupe"));
         Ground { protocol, server, client, attacker, dupe, seed }
     }

@@ -61,8 +61,7 @@ async fn send(dialer: Rc<dyn Dialer>, bytes: u64) {
 
 async fn transfer(program: PathBuf, track: Track, ends: Ends, bytes: u64) {
     let its_client: SocketAddr = "10.0.0.1:9000".parse().unwrap();
-    let [client_port, server_port] =
-        [its_client, server_address()].map(|address| address.port().to_string());
+    let [client_port, server_port] = [its_client, server_address()].map(|it| it.port().to_string());
     let config = ClientConfig { transport: transport(), ..ClientConfig::default() };
     match ends {
         Ends::Ours => {
