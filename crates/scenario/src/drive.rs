@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use trackbed_core::text::plural;
 use trackbed_core::{ByteSize, Event, Seed, Time};
 use trackbed_net::medium::Course;
 use trackbed_net::queue::DropTail;
@@ -133,9 +134,21 @@ impl Radio {
         &self.foresight
     }
 
-    /// What of the track's file was not read.
+    /// What of the track's file was not read, or how long a recorded drive is.
     pub(crate) fn note(&self) -> Option<String> {
-        let Source::Railway(railway, _) = &self.source else { return None };
+        let railway = match &self.source {
+            Source::Railway(railway, _) => railway,
+            Source::Recorded(timelines, _) => {
+                let ends = timelines.iter().filter_map(|one| one.changes.last()).map(|it| it.at);
+                let handovers = timelines.iter().map(|one| one.handovers.len()).sum::<usize>();
+                return Some(format!(
+                    "radio.timeline: the drive has {} in {:.0} s; a run rides as much of it as its \
+                     workload lasts (workload.duration)",
+                    plural(handovers as u64, "handover"),
+                    ends.max()?.as_secs_f64()
+                ));
+            }
+        };
         let skipped = Some(railway.skipped()).filter(|skipped| !skipped.is_empty())?;
         Some(format!("radio.track: the track has {:.0} m{skipped}", railway.track().length_m()))
     }

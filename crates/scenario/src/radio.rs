@@ -166,12 +166,14 @@ fn radio(given: Vec<(&'static str, Value)>) -> Result<Radio, Refusal> {
     };
     let links = read(LINKS, &of_links)?;
     let radio = of_all_operators(&links, || read(PARAMETERS, &of_railway))?;
-    let Some(operator) = links.get::<&str>("operator") else { return Ok(radio) };
-    if links.need::<&str>("foresight") != ForesightKind::Off.name() {
+    let operator = links.get::<&str>("operator");
+    let is_alone = operator.is_some() || radio.operators() == 1;
+    if is_alone && links.need::<&str>("foresight") != ForesightKind::Off.name() {
         let why =
             "a connection over one operator has no other path to use; write foresight = \"none\"";
         return Err(Refusal::new(why, "foresight"));
     }
+    let Some(operator) = operator else { return Ok(radio) };
     let chosen = OPERATORS.iter().position(|name| *name == operator).filter(|at| *at < 2);
     radio.with_operator(chosen).map_err(|why| Refusal::new(why, "operator"))
 }

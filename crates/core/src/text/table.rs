@@ -77,6 +77,11 @@ impl Table {
     pub fn rename(&mut self, columns: &[(String, String)]) -> Result<(), TextError> {
         for (name, heading) in columns {
             let column = self.need(&[heading])?;
+            // A column that already has the name is not meant.
+            self.heading
+                .iter_mut()
+                .filter(|own| own.eq_ignore_ascii_case(name))
+                .for_each(String::clear);
             self.heading[column.0].clone_from(name);
         }
         Ok(())

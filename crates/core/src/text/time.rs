@@ -21,7 +21,11 @@ pub fn seconds(text: &str, unit: Option<f64>) -> Option<f64> {
 }
 
 fn date(text: &str) -> Option<f64> {
-    if let Ok(time) = DateTime::parse_from_rfc3339(text) {
+    let text = &*text.replace(',', ".");
+    let with_offset = |format| DateTime::parse_from_str(text, format).ok();
+    let offset =
+        ["%Y-%m-%dT%H:%M:%S%.f%z", "%Y-%m-%d %H:%M:%S%.f%z"].into_iter().find_map(with_offset);
+    if let Some(time) = DateTime::parse_from_rfc3339(text).ok().or(offset) {
         return Some(time.timestamp() as f64 + f64::from(time.timestamp_subsec_nanos()) / 1e9);
     }
     let is_zone = |(_, zone): &(&str, &str)| zone.starts_with(|c: char| c.is_alphabetic());
@@ -32,7 +36,15 @@ fn date(text: &str) -> Option<f64> {
         }
         None => (text, 0.0),
     };
-    let formats = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y.%m.%d_%H.%M.%S"];
+    // The last but one is that of `date`.
+    let formats = [
+        "%Y-%m-%dT%H:%M:%S%.f",
+        "%Y-%m-%d %H:%M:%S%.f",
+        "%Y-%m-%d %H:%M",
+        "%d.%m.%Y %H:%M:%S%.f",
+        "%a %b %e %H:%M:%S UTC %Y",
+        "%Y.%m.%d_%H.%M.%S",
+    ];
     let parsed = |format| NaiveDateTime::parse_from_str(text, format).ok();
     let time = formats.into_iter().find_map(parsed)?.and_utc();
     let seconds = time.timestamp() as f64 + f64::from(time.timestamp_subsec_nanos()) / 1e9;
@@ -57,6 +69,10 @@ mod tests {
             ("150000000000", Some(1e-9), Some(150.0)),
             ("2023-11-14T23:13:20.5+01:00", None, Some(1_700_000_000.5)),
             ("2023-11-14 22:13:20.5", None, Some(1_700_000_000.5)),
+            ("2023-11-14 23:13:20.5 +0100", None, Some(1_700_000_000.5)),
+            ("14.11.2023 22:13:20,5", None, Some(1_700_000_000.5)),
+            ("Tue Nov 14 22:13:20 UTC 2023", None, Some(1_700_000_000.0)),
+            ("2023-11-14 22:13", None, Some(1_699_999_980.0)),
             ("2023-11-14 17:13:20.5 EST", None, Some(1_700_000_000.5)),
             ("2023-11-14 17:13:20.5 XYZ", None, None),
             ("yesterday", None, None),

@@ -64,17 +64,51 @@ impl Track {
     /// # Errors
     /// If its positions are not a valid track.
     pub fn of_log(log: &DriveLog) -> Result<Track, MotionError> {
+        let places: Vec<Coordinates> = log.samples.iter().map(|it| it.coordinates).collect();
+        match log.samples.iter().all(|sample| sample.seconds.is_some()) {
+            true => Track::past_errors(&places),
+            false => Track::through(places),
+        }
+    }
+
+    /// The track through places with errors, to where the train turns round and comes back.
+    pub(crate) fn past_errors(places: &[Coordinates]) -> Result<Track, MotionError> {
         let mut points: Vec<Coordinates> = Vec::new();
-        for (index, sample) in log.samples.iter().enumerate() {
-            let ahead = &log.samples[index..log.samples.len().min(index + AHEAD)];
-            let is_away = |last: &Coordinates| {
-                ahead.iter().all(|next| last.plane_distance_m(next.coordinates) > ERROR_M)
-            };
-            if sample.seconds.is_none() || points.last().is_none_or(is_away) {
-                points.push(sample.coordinates);
+        for (index, place) in places.iter().enumerate() {
+            let mut ahead = places[index..places.len().min(index + AHEAD)].iter();
+            if points
+                .last()
+                .is_none_or(|last| ahead.all(|next| last.plane_distance_m(*next) > ERROR_M))
+            {
+                points.push(*place);
             }
         }
-        Track::through(points)
+        let mut track = Track::through(points)?;
+        if let Some(turn) = track.turn() {
+            track.points.truncate(turn + 1);
+            track.chainages_m.truncate(turn + 1);
+        }
+        Ok(track)
+    }
+
+    /// The point from which everything that follows lies on what came before.
+    fn turn(&self) -> Option<usize> {
+        let turns = |at: &usize| {
+            let [before, after] = [-TURN_M, TURN_M].map(|way| self.chainages_m[*at] + way);
+            let is_inside = before >= 0.0 && after <= self.length_m();
+            let [before, after] = [before, after].map(|at| self.coordinates_at(at));
+            is_inside && before.plane_distance_m(after) < BESIDE_M
+        };
+        let comes_back = |at: &usize| {
+            let mut along_m = self.chainages_m[*at];
+            self.points[*at..].iter().all(|place| {
+                let [from, until] = [-TURN_M, TURN_M].map(|way| self.locate(along_m + way).0);
+                let found = self.nearest(*place, from, *at.min(&(until + 1)));
+                along_m = found.chainage_m;
+                found.distance_m < BESIDE_M
+            })
+        };
+        (0..self.points.len()).filter(turns).find(comes_back)
     }
 
     /// Its length in metres.
@@ -175,5 +209,9 @@ fn length(length_m: f64) -> Result<f64, MotionError> {
 const LENGTH_MAX_M: f64 = 1e7;
 /// The error of a receiver's position on a train.
 const ERROR_M: f64 = 20.0;
+/// Where a train turns round, it was here this far before, and is here again this far behind.
+const TURN_M: f64 = 500.0;
+/// The other track of a line, and the errors of positions on both.
+const BESIDE_M: f64 = 100.0;
 /// The number of positions that must be away from the last point: one may be by its error.
 const AHEAD: usize = 5;

@@ -104,12 +104,23 @@ impl Recording {
     fn read(&mut self, reading: &Reading, operator: Option<&str>) -> Result<(), MotionError> {
         let refuse = |why: &str| Err(MotionError::new(why).in_line(reading.line));
         let at = self.aligned(reading.seconds);
+        let carrier = reading.carrier.as_str();
         let name = match (reading.operator.as_str(), operator) {
             ("", Some(operator)) => operator,
-            ("", None) => return refuse("a reading without an operator; write NAME=FILE"),
+            ("", None) if carrier.is_empty() => {
+                return refuse("a reading without an operator; write NAME=FILE");
+            }
+            ("", None) => carrier,
             (name, _) => name,
         };
         let modem = self.modem(name).map_err(|why| why.in_line(reading.line))?;
+        if !["", carrier].contains(&modem.carrier.as_str()) && !carrier.is_empty() {
+            return refuse(
+                "another operator than above; leave NAME= out if the log has several modems, or give the \
+                 column another name, as in --column roaming=operator",
+            );
+        }
+        modem.carrier = carrier.to_owned();
         let (bins, value) = match &reading.measured {
             Measured::Rate(_) if modem.is_relative => return refuse(TWO_RATES),
             Measured::Rate(rate) => (&mut modem.rate, *rate),
@@ -131,11 +142,12 @@ impl Recording {
     /// # Errors
     /// If an operator has no throughput, the logs do not overlap, or the positions are not on the track.
     pub fn drive(&self, table: Option<&Table>) -> Result<Imported, MotionError> {
-        let (start, end) = self.span()?;
         let mut notes = Vec::new();
+        let (start, end) = self.span(&mut notes)?;
         let mut positions = self.places(start, end, &mut notes)?;
         let own = || {
-            let track = Track::through(positions.iter().map(|(_, place)| *place))?;
+            let places: Vec<Coordinates> = positions.iter().map(|(_, place)| *place).collect();
+            let track = Track::past_errors(&places)?;
             Ride::through(Arc::new(track), &positions)
         };
         let mut leave_out = |why| notes.push(format!("the positions are left out: {why}"));
@@ -162,8 +174,8 @@ impl Recording {
         Ok(Imported { drive, notes, ride, powers })
     }
 
-    /// The time that all logs have in common.
-    fn span(&self) -> Result<(f64, f64), MotionError> {
+    /// The time that all logs have in common; tells which of them have more.
+    fn span(&self, notes: &mut Vec<String>) -> Result<(f64, f64), MotionError> {
         let mut spans = Vec::new();
         let (mut shortest, mut has_relative) = (f64::INFINITY, false);
         for (name, modem) in &self.modems {
@@ -195,10 +207,14 @@ impl Recording {
         }
         let start = spans.iter().map(|(_, from, _)| *from).fold(f64::NEG_INFINITY, f64::max);
         let end = spans.iter().map(|(.., until)| *until).fold(f64::INFINITY, f64::min);
+        let span =
+            |(what, from, until): &(String, f64, f64)| format!("{what} {from:.0} to {until:.0} s");
+        let all = spans.iter().map(span).collect::<Vec<_>>().join(", ");
+        if spans.iter().any(|(_, from, until)| start - from > CUT_S || until - end > CUT_S) {
+            notes
+                .push(format!("the drive has what all logs have, {start:.0} to {end:.0} s: {all}"));
+        }
         if end <= start {
-            let spans =
-                spans.iter().map(|(what, from, until)| format!("{what} {from:.0} to {until:.0} s"));
-            let all = spans.collect::<Vec<_>>().join(", ");
             let why =
                 format!("the logs do not overlap: {all}; give logs of one drive on one clock");
             return Err(MotionError::new(why));
@@ -253,6 +269,8 @@ const TWO_RATES: &str = "a trace and a log have throughput of one operator; give
 /// Seconds since 1970, and no time of day; old receivers may believe that it is before 2001.
 const SINCE_1970_MIN_S: f64 = 1e8;
 const DAY_S: f64 = 86_400.0;
+/// Loggers are not started and stopped at once.
+const CUT_S: f64 = 10.0;
 /// The error of a standing receiver, and the speed that it reports.
 const STANDING_M: f64 = 20.0;
 const STANDING_M_S: f64 = 0.5;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use trackbed_core::text::plural;
 use trackbed_core::{Bitrate, Time};
 
 use super::bins::Bins;
@@ -19,6 +20,8 @@ pub(super) struct Modem {
     changes: Vec<CellChange>,
     /// A trace, which begins with the drive.
     pub is_relative: bool,
+    /// The operator that a column names, where the log has a name of its own.
+    pub carrier: String,
 }
 
 #[derive(Clone, Debug)]
@@ -78,8 +81,20 @@ impl Modem {
         let handovers = self.changes.iter();
         let handovers = handovers.filter_map(|change| handover(change, &outages, window, ride));
         let handovers: Vec<Handover> = handovers.collect();
-        if handovers.is_empty() {
-            notes.push(format!("{name}: no change of the cell, so no handover"));
+        if handovers.len() as f64 > length / 3.0 {
+            notes.push(format!(
+                "{name}: {} handovers in {length:.0} s; has the table lines of neighbours or of several modems?",
+                handovers.len()
+            ));
+        }
+        match (self.changes.len(), self.changes.len() - handovers.len()) {
+            (0, _) => notes.push(format!("{name}: no change of the cell, so no handover")),
+            (_, 0) => {}
+            (_, left) => notes.push(format!(
+                "{name}: {} left out: not inside the drive, or between lines more than {UNSEEN_MAX_S} s \
+                 apart",
+                plural(left as u64, "change") + " of the cell"
+            )),
         }
         RadioTimeline { operator: name.to_owned(), changes, handovers, signal: Vec::new() }
     }
@@ -111,9 +126,10 @@ fn handover(
     ride: Option<&Ride>,
 ) -> Option<Handover> {
     let (before, after) = change.span;
-    let first = outages.partition_point(|(_, until)| *until < before);
-    let outage = outages.get(first).filter(|(from, _)| *from <= after);
-    let (from, until) = outage.copied().unwrap_or(change.span);
+    let first = outages.partition_point(|(_, until)| *until <= before);
+    let outage = outages.get(first).filter(|(from, _)| *from <= after).copied();
+    let is_seen = after - before <= UNSEEN_MAX_S;
+    let (from, until) = outage.or_else(|| is_seen.then_some(change.span))?;
     let (command, end) = (window.time(from)?, window.time(until)?);
     let place = |at: Time| ride.map_or(0.0, |ride| ride.chainage_m(at));
     Some(Handover {
@@ -171,5 +187,7 @@ impl Window {
     }
 }
 
+/// Between lines farther apart, the moment of a handover is unknown.
+const UNSEEN_MAX_S: f64 = 10.0;
 /// One way, where it was not measured.
 const DELAY: Duration = Duration::from_millis(20);

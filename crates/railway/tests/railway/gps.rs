@@ -39,8 +39,7 @@ fn errors_have_the_deviation_and_the_correlation_that_the_model_says() {
     let model = GpsModel { sigma_m: 4.0, correlation: Duration::from_secs(1), lag: Duration::ZERO };
     let mut gps = GpsReceiver::new(model, &Seed::of_run(3, 0));
     let count = 100_000u32;
-    let error =
-        |step| gps.fix(Time::from_millis(100 * u64::from(step)), &ride).chainage_m - 5_000.0;
+    let error = |it| gps.fix(Time::from_millis(100 * u64::from(it)), &ride).chainage_m - 5_000.0;
     let errors: Vec<f64> = (0..count).map(error).collect();
     let n = f64::from(count);
     let spread = (2.0 / n * (1.0 + (-0.2f64).exp()) / (1.0 - (-0.2f64).exp())).sqrt();

@@ -224,8 +224,7 @@ fn settings_that_make_no_sense_are_refused() {
 fn drive() -> String {
     let mut text = "latitude,longitude,cell:A,rsrp:A,cell\n".to_owned();
     let track = Track::straight(10_000.0).unwrap();
-    let way: Vec<f64> =
-        (0..=100).chain((0..100).rev()).map(|step| 50.0 * f64::from(step)).collect();
+    let way: Vec<f64> = (0..=100).chain((0..100).rev()).map(|it| 50.0 * f64::from(it)).collect();
     for (number, chainage) in way.iter().enumerate() {
         let place = track.beside(*chainage, 15.0);
         let limit = if number <= 100 { 1_525.0 } else { 1_425.0 };

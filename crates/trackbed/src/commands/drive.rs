@@ -104,7 +104,7 @@ fn import(arguments: &ImportArguments) -> anyhow::Result<()> {
 
 fn learn(imported: &Imported, known: Option<&Table>, path: &Path) -> anyhow::Result<()> {
     let both = imported.record().zip(imported.ride.as_ref());
-    let (record, ride) = both.context("--table: the logs have no positions")?;
+    let (record, ride) = both.context("--table: the logs have no positions that can be used")?;
     let settings = Settings::default();
     let mut learner = match known {
         Some(table) => Learner::continuing(table, settings)?,
@@ -145,7 +145,10 @@ fn read(
         return Ok(());
     }
     // Each log has some of the columns.
-    let is_own = |(_, heading): &&(String, String)| start.contains(heading.as_str());
+    let is_own = |(_, heading): &&(String, String)| {
+        let mut fields = start.split([',', ';', '\t', '\n']).map(|it| it.trim().trim_matches('"'));
+        fields.any(|field| field.eq_ignore_ascii_case(heading))
+    };
     let own: Vec<(String, String)> = columns.iter().filter(is_own).cloned().collect();
     unused.retain(|column| !own.contains(column));
     let mut all = DriveLog::default();
@@ -178,6 +181,6 @@ fn show(arguments: &ShowArguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-const HEAD_BYTES: u64 = 4_096;
+const HEAD_BYTES: u64 = 65_536;
 const WHOLE_MAX: u64 = 256_000_000;
 const DAY_S: u64 = 86_400;

@@ -117,9 +117,10 @@ fn logs_that_make_no_drive_are_refused_with_the_line_or_the_remedy() {
     let scratch = Scratch::new();
     scratch.write("b.csv", "time,mbps\n11,20\n12,21\n");
     for row in cases("drive") {
-        let [logs, text, why] = row[..] else { panic!("{row:?}") };
+        let [logs, text, told, ref read @ ..] = row[..] else { panic!("{row:?}") };
         scratch.write("a.csv", text);
-        scratch.trackbed(&format!("drive import {logs} -o d.csv")).says(2, &[why]);
+        let status = if read.is_empty() { 2 } else { 0 };
+        scratch.trackbed(&format!("drive import {logs} -o d.csv")).says(status, &[told]);
     }
     // A trace goes with the round trips and cells of a log; its last second is cut off.
     scratch.write("a.csv", "1000\n2000\n2500\n");
@@ -136,6 +137,12 @@ fn logs_that_make_no_drive_are_refused_with_the_line_or_the_remedy() {
     {
         scratch.trackbed(&format!("{run}{foresight} --unset radio.profile")).says(2, &[why]);
     }
+    scratch.write("a.csv", "time,mbps,cell\n0,20,1\n1,20,2\n2,19,2\n");
+    scratch.succeed("drive import A=a.csv -o d.csv");
+    let alone = scratch.trackbed(&format!("{run}reactive --unset radio.profile"));
+    alone.says(2, &["no other path to use"]);
+    let note = "the drive has 1 handover in 2 s; a run rides as much of it as its workload lasts";
+    scratch.trackbed(&format!("{run}none --unset radio.profile --runs 1")).says(0, &[note]);
 }
 
 /// The headings of G-NetTrack, an application for phones, with its dates and its "-" for what is unknown.

@@ -1,5 +1,7 @@
 //! What modems measure, in the columns of a table.
 
+use std::mem::discriminant;
+
 use trackbed_core::text::{Column, Row, Table};
 
 use super::sample::{DriveLog, Measured, Reading};
@@ -32,7 +34,16 @@ pub(super) fn gauges(table: &Table) -> Vec<Gauge> {
     // Base stations log bits per second under the same heading, but no mode of the network.
     let more = table.column(&["networkmode"]).map_or(&[][..], |_| G_NETTRACK);
     for (names, of, factor, valid) in NUMBERS.iter().chain(more) {
-        gauges.extend(column(names, Some(Number { of: *of, factor: *factor, valid: *valid })));
+        let number = Number { of: *of, factor: *factor, valid: *valid };
+        // Where a value has several columns, the first one of the list counts.
+        let is_new = |new: &Gauge| {
+            let is_same = |known: Number| discriminant(&(known.of)(0.0)) == discriminant(&of(0.0));
+            !gauges
+                .iter()
+                .any(|one| one.operator == new.operator && one.number.is_some_and(is_same))
+        };
+        let new: Vec<Gauge> = column(names, Some(number)).filter(is_new).collect();
+        gauges.extend(new);
     }
     gauges
 }
@@ -48,12 +59,14 @@ pub(super) fn has_bytes(title: &str) -> bool {
 pub(super) fn read(
     row: &Row<'_>,
     seconds: f64,
-    gauges: &[Gauge],
+    (gauges, carrier): (&[Gauge], Option<Column>),
     log: &mut DriveLog,
 ) -> Result<(), MotionError> {
+    let carrier = carrier.and_then(|column| row.text(column)).unwrap_or_default();
     for Gauge { column, operator, number } in gauges {
         let Some(text) = row.text(*column) else { continue };
         let measured = match number {
+            None if NO_CELL.iter().any(|none| text.eq_ignore_ascii_case(none)) => continue,
             None => Measured::Cell(text.to_owned()),
             Some(Number { of, factor, valid: (low, high) }) => {
                 let value = row.number(*column)? * factor;
@@ -64,11 +77,14 @@ pub(super) fn read(
                 of(value)
             }
         };
-        let (line, operator) = (row.line(), operator.clone());
-        log.readings.push(Reading { line, seconds, operator, measured });
+        let (line, operator, carrier) = (row.line(), operator.clone(), carrier.to_owned());
+        log.readings.push(Reading { line, seconds, operator, carrier, measured });
     }
     Ok(())
 }
+
+/// What modems write without service: the largest numbers of 16 and 28 bits, and words.
+const NO_CELL: &[&str] = &["-1", "65535", "268435455", "fffffff", "unknown", "n.a.", "?"];
 
 /// Headings, the value, its unit and the valid values.
 type Heading = (&'static [&'static str], fn(f64) -> Measured, f64, (f64, f64));

@@ -43,6 +43,7 @@ impl Sample {
             line: self.line,
             seconds,
             operator: name.clone(),
+            carrier: String::new(),
             measured,
         };
         cells.chain(powers).map(reading).collect()
@@ -58,6 +59,8 @@ pub struct Reading {
     pub seconds: f64,
     /// The operator; empty if it has no name.
     pub operator: String,
+    /// The operator in a column of its own; empty without one.
+    pub carrier: String,
     /// The value.
     pub measured: Measured,
 }

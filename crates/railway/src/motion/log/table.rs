@@ -24,9 +24,10 @@ pub(super) fn parse(
             let why = format!("the column {title} has bytes; write bits, as in rate_kbps");
             return Err(MotionError::new(why).in_line(1));
         }
+        let gauges = (&gauges[..], table.column(&["operator", "operatorname"]));
         for row in table.rows() {
             if let Some(time) = time.filter(|time| row.text(*time).is_some()) {
-                modem::read(&row, row.seconds(time, None)?, &gauges, &mut log)?;
+                modem::read(&row, row.seconds(time, None)?, gauges, &mut log)?;
             }
         }
     }

@@ -19,8 +19,7 @@ fn shadows_have_unit_deviation_and_gudmundsons_correlation() {
     // On the grid, and half-way between its points.
     for offset in [0.0, step / 2.0, step / 4.0] {
         let count = (length / step) as usize - 200;
-        let values: Vec<f64> =
-            (0..count).map(|index| shadows.at(offset + step * index as f64)).collect();
+        let values: Vec<f64> = (0..count).map(|it| shadows.at(offset + step * it as f64)).collect();
         let spread = (2.0 / count as f64 * (1.0 + c2) / (1.0 - c2)).sqrt();
         let mean = values.iter().sum::<f64>() / count as f64;
         // The mean of n correlated values deviates by sqrt((1 + c) / (1 - c) / n).
