@@ -136,19 +136,20 @@ fn of_cell(
     let runs = [sides[0].of(cells[0])?, sides[1].of(cells[1])?];
     let count = sides[0].document.runs.max(sides[1].document.runs);
     let failed = results.map(|cell| cell.failed);
+    let share =
+        |cell: &CellResult| f64::from(cell.failed) / f64::from(cell.ran() + cell.failed).max(1.0);
+    let fails_more = share(results[1]) > share(results[0]);
     let factors = || results[0].factors.clone();
     let single = |asked: &Asked| {
         let metric = asked.label.as_str();
-        let terms =
-            |margin| Terms { center: asked.center, ..terms(metric, margin, question.confidence) };
+        let terms = |it| Terms { center: asked.center, ..terms(metric, it, question.confidence) };
         let values = runs.each_ref().map(|runs| asked.of_runs(runs, count));
         let [one, two] = &values;
         let compare = if paired { compare_paired } else { compare_unpaired };
         let with = |margin: Margin| compare(one, two, &terms(margin));
         // The margin depends on the first value.
         let useful = question.margin.unwrap_or(sides[0].document.useful_difference);
-        let margin =
-            with(Margin::Absolute(0.0)).map(|found| margin(useful, metric, found.centers[0]));
+        let margin = with(Margin::Absolute(0.0)).map(|it| margin(useful, metric, it.centers[0]));
         // Without any pair of runs that went through there is nothing to compare.
         let comparison = margin.and_then(with).map_err(|_| Incomparable {
             factors: factors(),
@@ -156,10 +157,20 @@ fn of_cell(
             metric: Some(metric.to_owned()),
             n: values.each_ref().map(|values| values.iter().flatten().count() as u32),
             failed,
+            fails_more,
         })?;
         let facts = margin.ok().and_then(|margin| in_these_runs(metric, [one, two], margin));
         let (factors, metric) = (factors(), metric.to_owned());
-        Ok(Single { factors, cells, metric, center: asked.center, failed, comparison, facts })
+        Ok(Single {
+            factors,
+            cells,
+            metric,
+            center: asked.center,
+            failed,
+            fails_more,
+            comparison,
+            facts,
+        })
     };
     let chosen = chosen(results, asked);
     if chosen.is_empty() && question.metrics.is_empty() {
@@ -169,6 +180,7 @@ fn of_cell(
             metric: None,
             n: [0, 0],
             failed,
+            fails_more,
         })]);
     }
     if let Some(few) = chosen.iter().find_map(|one| one.too_few(&runs)) {

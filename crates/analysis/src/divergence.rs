@@ -260,8 +260,7 @@ fn is_same(one: &Sent, other: &Sent) -> bool {
 /// What the flow of `next` had sent before it and not been told of.
 fn in_flight(run: &[Sent], next: &Sent) -> Option<u32> {
     next.content.tcp?;
-    let of_flow =
-        run.iter().filter(|sent| sent.content.flow == next.content.flow && sent.at <= next.at);
+    let of_flow = run.iter().filter(|it| it.content.flow == next.content.flow && it.at <= next.at);
     let (mut sent_to, mut told) = (0, 0);
     for sent in of_flow {
         let Some(tcp) = sent.content.tcp else { continue };

@@ -91,9 +91,11 @@ pub(crate) fn clients(members: &[Member]) -> Clients<'_> {
 pub(crate) fn track(plan: &NetworkPlan, members: &[Member], seed: &Seed, ends: Ends) -> Track {
     let mut track = Track::build(plan, &clients(members), seed, ends);
     let is_shared = members.iter().any(|member| member.cell.place.is_some());
-    // Counters do not see the packets of a background.
+    // Counters see neither the packets of a background nor the time of a pause.
     let models = [&plan.link().up, &plan.link().down].into_iter().flat_map(|way| way.models());
-    let is_seen = models.map(|model| model.stage()).all(|stage| stage != Stage::Background);
+    let is_seen = models
+        .map(|model| model.stage())
+        .all(|stage| !matches!(stage, Stage::Background | Stage::Pause));
     if let Some([up, down]) = plan.link().rates.filter(|_| is_shared && is_seen) {
         track.network.measure_load(track.links[0], Direction::Forward, up);
         track.network.measure_load(track.links[0], Direction::Backward, down);

@@ -31,11 +31,13 @@ impl Logs {
     pub fn by_group(all: Vec<Log>, bytes: &[u64], (events, now): (&[Event], Time)) -> Vec<Logs> {
         // Bytes are counted by phone.
         let is_counted = all.len() > 1 && all.iter().all(|log| log.member.has_phones);
-        let (counted, rates_bps): (Vec<u64>, Vec<u64>) =
+        let (counted, rates): (Vec<u64>, Vec<Option<u64>>) =
             all.iter().map(|log| traffic(log, bytes)).unzip();
         let bytes_of_all = counted.iter().sum();
-        let flows: Vec<&[Record]> = all.iter().map(|log| &log.records[..]).collect();
-        let convergence = convergence(&flows);
+        let began = all.iter().zip(&rates).filter(|(_, rate)| rate.is_some());
+        let flows: Vec<&[Record]> = began.map(|(log, _)| &log.records[..]).collect();
+        let (convergence, rates_bps) = (convergence(&flows), rates.into_iter().flatten());
+        let rates_bps: Vec<u64> = rates_bps.collect();
         let named = |own: (Log, u64)| (own.0.member.group().to_owned(), own);
         let of_group = |(_, own): (String, Vec<(Log, u64)>)| {
             let (logs, bytes): (Vec<Log>, Vec<u64>) = own.into_iter().unzip();
@@ -99,15 +101,15 @@ impl Logs {
     }
 }
 
-/// The bytes of a member's phones, and their rate in bit/s from its start to its end.
-fn traffic(log: &Log, bytes: &[u64]) -> (u64, u64) {
+/// The bytes of a member's phones, and their rate in bit/s from its start to its end, if it began at all.
+fn traffic(log: &Log, bytes: &[u64]) -> (u64, Option<u64>) {
     let own = bytes.iter().skip(log.member.first as usize);
     let bytes: u64 = own.take(log.member.cell.workload.phones() as usize).sum();
     let at = |event: Event| log.records.iter().find(|record| record.event == event);
     let span = at(Event::Finished).zip(at(Event::Started));
     let span = span.map(|(end, start)| end.at.since(start.at).as_secs_f64());
-    let rate = span.filter(|span| *span > 0.0).map(|span| bytes as f64 * 8.0 / span);
-    (bytes, rate.unwrap_or(0.0) as u64)
+    let rate = span.map_or(0.0, |span| bytes as f64 * 8.0 / span);
+    (bytes, (span != Some(0.0)).then_some(rate as u64))
 }
 
 /// The samples of every metric, or why the run does not count; and which messages were answered.
@@ -138,8 +140,7 @@ pub(crate) fn sent(role: Role, totals: LedgerTotals) -> Event {
     }
 }
 
-/// The final counters of [`Track::links`], and of media between them and [`Track::stations`]. Ends the network's
-/// work.
+/// The final counters of [`Track::links`] together with [`Track::stations`]. Ends the network's work.
 pub(crate) fn link_events(
     (links, stations): (&[LinkId], &[LinkId]),
     network: &mut Network,
@@ -149,8 +150,9 @@ pub(crate) fn link_events(
     let mut events: Vec<Event> = loaded.into_iter().collect();
     for (number, (name, &link)) in ["link", "second-link"].into_iter().zip(links).enumerate() {
         for (way, direction) in [("up", Direction::Forward), ("down", Direction::Backward)] {
-            let air = on_air(number, (links, stations), network);
-            events.push(link_event(format!("{name}/{way}"), (link, &air, direction), network));
+            let each = (stations.len() / links.len()).max(1);
+            let own = stations.chunks(each).nth(number).unwrap_or_default();
+            events.push(link_event(format!("{name}/{way}"), (link, own, direction), network));
         }
     }
     events
@@ -169,28 +171,18 @@ fn load_event(link: LinkId, network: &Network) -> Option<Event> {
     Some(Event::Loaded { busy, span, waits: (0..QUANTILES).map(quantile).collect() })
 }
 
-/// The phones' links on the medium before the link with this number; none without a medium.
-fn on_air(
-    number: usize,
-    (links, stations): (&[LinkId], &[LinkId]),
-    network: &Network,
-) -> Vec<LinkId> {
-    let each = (stations.len() / links.len()).max(1);
-    let own = stations.chunks(each).nth(number).unwrap_or_default();
-    own.iter().copied().filter(|link| network.is_on_medium(*link)).collect()
-}
-
-/// What came to a link, or to the medium before it in the uplink, and is not still inside.
+/// What came to a link, or in the uplink to the phones' own links and their medium before it, and is not still
+/// inside.
 fn link_event(
     name: String,
-    (link, air, direction): (LinkId, &[LinkId], Direction),
+    (link, own, direction): (LinkId, &[LinkId], Direction),
     network: &Network,
 ) -> Event {
-    let all: Vec<LinkId> = air.iter().copied().chain([link]).collect();
+    let all: Vec<LinkId> = own.iter().copied().chain([link]).collect();
     let sum = |of: &dyn Fn(&Counters) -> u64, links: &[LinkId]| -> u64 {
         links.iter().map(|link| of(network.counters(*link, direction))).sum()
     };
-    let first = if direction == Direction::Forward && !air.is_empty() { air } else { &[link] };
+    let first = if direction == Direction::Forward && !own.is_empty() { own } else { &[link] };
     let undecided: u64 = all.iter().map(|link| network.held(*link, direction) as u64).sum();
     let by_queue = |counters: &Counters| -> u64 {
         let reasons = [DropReason::QueueFull, DropReason::QueueManagement].into_iter();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use crate::results::SCHEMA;
 
@@ -30,6 +31,7 @@ pub struct AgreementDocument {
 }
 
 /// How closely two substrates agree about one cell.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Agreement {
     /// The cell's place in the plan.
@@ -53,17 +55,14 @@ pub struct Agreement {
     pub margin: f64,
     /// The correlation of the pairs: 1 if what makes one run slower makes its partner slower. None if a side
     /// does not vary.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlation: Option<f64>,
     /// The comparison with virtual runs whose ends compute. None if the cell is equivalent without, if
     /// inference shares its processor, if it was interrupted, or if there are no processor times.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub with_computing: Option<WithComputing>,
     /// The verdict of both comparisons.
     pub verdict: AgreementVerdict,
     /// How many pairs would probably decide what is undecided. None below six pairs, or if the ratio is at
     /// the margin's limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairs_to_decide: Option<u64>,
 }
 

@@ -110,6 +110,8 @@ pub struct CellContrast {
     pub n: [u32; 2],
     /// Failed runs on each side.
     pub failed: [u32; 2],
+    /// Whether a larger share of the runs failed than before.
+    pub fails_more: bool,
     /// The verdict about a difference.
     pub verdict: Verdict,
     /// The verdict about a regression; `None` if neither less nor more of the metric is better.
@@ -142,6 +144,8 @@ pub struct Incomparable {
     pub n: [u32; 2],
     /// Failed runs on each side.
     pub failed: [u32; 2],
+    /// Whether a larger share of the runs failed than before.
+    pub fails_more: bool,
 }
 
 /// A verdict about a regression by more than the margin.
@@ -157,29 +161,12 @@ pub enum Regression {
 }
 
 impl CellContrast {
-    /// Whether a larger share of the runs failed than before.
-    pub fn fails_more(&self) -> bool {
-        fails_more(self.n, self.failed)
-    }
-
     /// Whether the second side is significantly worse by more than the margin, is worse in every run that
     /// both have, or fails more often.
     pub fn is_worse(&self) -> bool {
         let is_fact = self.in_these_runs.is_some_and(|found| found.is_worse);
-        is_fact || self.regression == Some(Regression::Worse) || self.fails_more()
+        is_fact || self.regression == Some(Regression::Worse) || self.fails_more
     }
-}
-
-impl Incomparable {
-    /// Whether a larger share of the runs failed than before.
-    pub fn fails_more(&self) -> bool {
-        fails_more(self.n, self.failed)
-    }
-}
-
-fn fails_more(n: [u32; 2], failed: [u32; 2]) -> bool {
-    let share = |side: usize| f64::from(failed[side]) / f64::from(n[side] + failed[side]).max(1.0);
-    share(1) > share(0)
 }
 
 impl Contrast {
@@ -187,7 +174,7 @@ impl Contrast {
     /// cannot be compared.
     pub fn count_worse(&self) -> usize {
         let worse = self.cells.iter().filter(|cell| cell.is_worse()).count();
-        worse + self.incomparable.iter().filter(|it| it.fails_more()).count()
+        worse + self.incomparable.iter().filter(|it| it.fails_more).count()
     }
 
     /// Whether the runs are too few for a verdict that is missing.

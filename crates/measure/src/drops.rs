@@ -4,6 +4,7 @@ use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use crate::results::SCHEMA;
 
@@ -79,6 +80,7 @@ impl fmt::Display for Place {
 }
 
 /// One or two packets that met a fault, and what that led to.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pattern {
     /// The packets, in the order in which they were sent.
@@ -86,16 +88,12 @@ pub struct Pattern {
     /// How that ended.
     pub verdict: DropVerdict,
     /// How much later the work was complete than without a fault, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub later_ms: Option<f64>,
     /// The time that the standard gives for the recovery, in milliseconds; none where no timer decides.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound_ms: Option<f64>,
     /// The timer and the section that defines it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
     /// Why the run did not complete.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use serde_with::skip_serializing_none;
 
 use crate::answered::Answered;
 use crate::lists::distinct;
@@ -17,7 +18,7 @@ pub use crate::factors::{FactorKind, UsefulDifference, has_kin};
 pub const SCHEMA: u32 = 1;
 
 /// The version of results in virtual time: it increases when the same plan and seed give different results.
-pub const RESULTS_VERSION: u32 = 10;
+pub const RESULTS_VERSION: u32 = 11;
 
 /// The version of results that were written before the format had a version.
 pub fn first_schema() -> u32 {
@@ -220,6 +221,7 @@ pub const TEST: &str = "test";
 pub const RUNTIME: &str = "inference runtime";
 
 /// The summary of all runs with one combination of factors.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CellResult {
     /// The factors by name, in the order of the scenario: numbers, words, or true and false.
@@ -241,11 +243,9 @@ pub struct CellResult {
     /// The distinct reasons of failed runs.
     pub failures: Vec<Failure>,
     /// Round trips that the protocols' specifications require until the end; absent if they are not known beforehand.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_round_trips: Option<u32>,
     /// `expected_round_trips` times the path's round-trip time, without serialisation and losses; absent between two
     /// machines, whose path is not the scenario's.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_completion_ms: Option<f64>,
     /// Whether the cell is a bound that no real system reaches, because it knows the future (`foresight = "oracle"`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -254,7 +254,6 @@ pub struct CellResult {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_extrapolated: bool,
     /// The unit that verifies a crossing's messages; absent where none does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<VerifyingUnit>,
 }
 
@@ -359,6 +358,7 @@ pub struct Failure {
 }
 
 /// A metric's distribution over a cell's runs.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MetricSummary {
     /// The mean of the runs' means.
@@ -369,17 +369,14 @@ pub struct MetricSummary {
     pub p50: f64,
     /// The 95 % interval of the median by order statistics, for metrics that rank cells by their median
     /// (times); none below six runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p50_ci95: Option<[f64; 2]>,
     /// The 95th percentile over all samples.
     pub p95: f64,
     /// Its 95 % interval, as `p50_ci95`; none below 72 independent samples.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p95_ci95: Option<[f64; 2]>,
     /// The 99th percentile over all samples.
     pub p99: f64,
     /// Its 95 % interval; none below 368 independent samples.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99_ci95: Option<[f64; 2]>,
     /// The smallest sample.
     pub min: f64,

@@ -233,8 +233,7 @@ mod tests {
         let entries = archive["log"]["entries"].as_array().unwrap();
         assert_eq!(entries.len(), 1);
         let timings = &entries[0]["timings"];
-        let parts =
-            ["blocked", "send", "wait", "receive"].map(|part| timings[part].as_f64().unwrap());
+        let parts = ["blocked", "send", "wait", "receive"].map(|it| timings[it].as_f64().unwrap());
         assert_eq!(parts, [20.0, 0.0, 10.0, 15.0]);
         assert_eq!(entries[0]["time"], 45.0);
         assert_eq!(archive["log"]["pages"][0]["pageTimings"]["onLoad"], json!(null));

@@ -55,8 +55,7 @@ impl LinkSpec {
     /// not change the draws of other stages.
     pub fn build(&self, seed: &Seed) -> Box<dyn Link> {
         let mut link: Box<dyn Link> = Box::new(Wire);
-        let mut is_background_inside =
-            self.models.iter().any(|model| model.stage() == Stage::Background);
+        let mut is_background_inside = self.models.iter().any(|it| it.stage() == Stage::Background);
         for (index, model) in self.models.iter().enumerate().rev() {
             let stage = model.stage();
             let rng = match self.models[..index].iter().filter(|m| m.stage() == stage).count() {

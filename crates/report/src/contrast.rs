@@ -101,10 +101,10 @@ fn judgement(cell: &CellContrast) -> String {
         (_, Some(Regression::Worse)) => vec![word, "WORSE"],
         _ => vec![word],
     };
-    if cell.is_worse() && !words.contains(&"WORSE") && !cell.fails_more() {
+    if cell.is_worse() && !words.contains(&"WORSE") && !cell.fails_more {
         words.push("WORSE IN EVERY RUN");
     }
-    if cell.fails_more() {
+    if cell.fails_more {
         words.push("FAILS MORE");
     }
     words.join(", ")
@@ -117,7 +117,7 @@ fn write_incomparable(it: &Incomparable, out: &mut String) -> fmt::Result {
         let [n, failed] = [it.n[side], it.failed[side]];
         format!("in {n} runs, and {failed} failed")
     };
-    let more = if it.fails_more() { ", FAILS MORE" } else { "" };
+    let more = if it.fails_more { ", FAILS MORE" } else { "" };
     let [before, now] = [side(0), side(1)];
     let cell = words(&it.factors);
     writeln!(out, "not compared: {cell}: {metric} before {before}; now {now}{more}")
@@ -148,7 +148,7 @@ pub fn junit(contrast: &Contrast, has_gate: bool) -> String {
         case(&cell.factors, &cell.metric, outcome);
     }
     for it in &contrast.incomparable {
-        let fails = it.fails_more() || has_gate && it.n[0] > 0;
+        let fails = it.fails_more || has_gate && it.n[0] > 0;
         let kind = if fails { "failure" } else { "skipped" };
         let ([before, now], [was, is]) = (it.n, it.failed);
         let why =

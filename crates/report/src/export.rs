@@ -188,8 +188,7 @@ fn columns(
 ) -> Vec<Column> {
     let column = |(name, kind): (&str, Kind)| Column { name: name.to_owned(), kind };
     let fixed = |list: Fixed| -> Vec<Column> {
-        let names =
-            list.iter().flat_map(|(kind, names)| names.split(' ').map(|name| (name, *kind)));
+        let names = list.iter().flat_map(|(kind, names)| names.split(' ').map(|it| (it, *kind)));
         names.map(column).collect()
     };
     let factors = factors.iter().map(|name| column((name, kind_of(document, name))));

@@ -10,8 +10,7 @@ pub(crate) fn table(figures: &[Figure], ours: &str) -> Table {
     let devices = devices();
     let titles = ["figure", "load", "protocol", "cipher"].map(|title| (title, Align::Left));
     let numbers = devices.iter().map(String::as_str).chain([ours, "95 % interval", "answered/s"]);
-    let mut table =
-        Table::new(titles.into_iter().chain(numbers.map(|title| (title, Align::Right))));
+    let mut table = Table::new(titles.into_iter().chain(numbers.map(|it| (it, Align::Right))));
     for figure in figures {
         let printed = devices.iter().map(|device| {
             let found = figure.printed.iter().find(|printed| printed.device == *device);

@@ -31,8 +31,7 @@ fn a_congestion_controller_has_the_window_that_its_paper_says() {
     let lossy = fast().with_fate(Fate::Every(1_000, 0));
     let mut track = Track::new([config.clone(), config], [fast(), lossy]);
     let mut exchange = Exchange::begin(&mut track, usize::MAX);
-    let [before, after] =
-        [50, 350].map(|second| exchange.run_until(Time::from_millis(second * 1_000)));
+    let [before, after] = [50, 350].map(|it| exchange.run_until(Time::from_millis(it * 1_000)));
     let window = (after - before) as f64 / 300.0 * 0.1 / 1_448.0;
     assert!((window / 73.7 - 1.0).abs() < 0.01, "{window}");
 }

@@ -57,16 +57,18 @@ fn two_cubic_flows_fill_a_link_and_its_queue() {
 /// A handshake and a request take two round trips, and the way through the access link 40 ms longer for each.
 #[test]
 fn an_access_link_lies_before_the_first_of_two_links() {
-    let took = |access: &str| {
+    let of = |access: &str, metric: &str| {
         let text = format!(
             "protocol = \"tcp\"\nruns = 1\n[link]\ndelay = \"10 ms\"\n[second-link]\ndelay = \"5 ms\"\n{access}\n\
              [workload]\nkind = \"bulk\"\nsize = \"1 kB\"\n"
         );
         let plan = scenario::load(&Source::recorded("paths.toml", &text), &[]).unwrap();
-        document_of(&plan, &run(&plan, 1)).cells[0].metrics["completion_ms"].mean
+        document_of(&plan, &run(&plan, 1)).cells[0].metrics[metric].mean
     };
+    let took = |access: &str| of(access, "completion_ms");
     let more = took("[access]\ndelay = \"20 ms\"") - took("");
     assert!((more - 80.0).abs() < 0.1, "{more} ms");
+    assert!((1.0..60.0).contains(&of("[access]\nloss = \"30 %\"", "loss_percent")));
 }
 
 /// Losses that meet both alike leave windows alike (Mathis et al. 1997), so rates are as 1/round trip: 40 ms
@@ -119,6 +121,14 @@ fn groups_without_members_with_a_thousand_and_cut_off_ones_run() {
     assert_eq!((beside.failed, many.failed), (0, 0), "{:?}", many.failures);
     let share = many.metrics["traffic_share_percent"].mean;
     assert!(share > 50.0, "{share}");
+}
+
+#[test]
+fn who_would_begin_after_the_stop_has_no_rate_and_a_pause_is_no_wait_in_a_queue() {
+    let (flow, link) = ("kind = \"flow\"\nduration = \"5 s\"", "pause = [[\"1 s\", \"2 s\"]]");
+    let plan = two("runs = 1", link, flow, "start = \"3 s\"\nstop = \"2 s\"");
+    let metrics = &document_of(&plan, &run(&plan, 2)).cells[0].metrics;
+    assert_eq!((metrics["fairness_ratio"].mean, metrics.get("queue_delay_ms")), (1.0, None));
 }
 
 const FLOW: &str = "kind = \"flow\"\nduration = \"60 s\"\ninterval = \"1 s\"";

@@ -1,7 +1,7 @@
 //! The verdicts of a comparison, and the sentence that sums them up.
 
 use serde_json::{Map, Value};
-use trackbed_measure::contrast::{CellContrast, Contrast, InTheseRuns, Incomparable, Regression};
+use trackbed_measure::contrast::{CellContrast, Contrast, InTheseRuns, Regression};
 use trackbed_measure::metrics::{self, split_unit};
 use trackbed_measure::results::{UsefulDifference, Verdict};
 use trackbed_stats::{Center, Comparison, Margin, RegressionVerdict, Sample, runs_to_decide};
@@ -16,6 +16,7 @@ pub(super) struct Single {
     pub metric: String,
     pub center: Center,
     pub failed: [u32; 2],
+    pub fails_more: bool,
     pub comparison: Comparison,
     pub facts: Option<InTheseRuns>,
 }
@@ -70,7 +71,8 @@ pub(super) fn judged(found: Vec<Single>, confidence: f64, same_runs: bool) -> Ve
     let judge = |(single, p_adjusted): (Single, f64)| {
         // With fewer runs, no two differences enclose the true one so often.
         let is_enough = single.runs() >= runs_to_decide(1, confidence, true);
-        let Single { factors, cells, metric, center, failed, comparison, facts } = single;
+        let Single { factors, cells, metric, center, failed, fails_more, comparison, facts } =
+            single;
         let regression = comparison.regression.and_then(|_| {
             let p_worse = worse.next().expect("there is one for each that may get worse");
             comparison.regression_judged_by(p_worse)
@@ -91,6 +93,7 @@ pub(super) fn judged(found: Vec<Single>, confidence: f64, same_runs: bool) -> Ve
             p_adjusted,
             n: comparison.n.map(|n| n as u32),
             failed,
+            fails_more,
             metric,
             verdict: verdict(&comparison, p_adjusted),
             regression: regression.map(|verdict| match verdict {
@@ -105,8 +108,8 @@ pub(super) fn judged(found: Vec<Single>, confidence: f64, same_runs: bool) -> Ve
 
 /// The answer: what changed in these runs, how many results are worse, and how the comparisons ended.
 pub(super) fn sentence(contrast: &Contrast, margin: UsefulDifference) -> String {
-    let fails_more = contrast.cells.iter().any(CellContrast::fails_more)
-        || contrast.incomparable.iter().any(Incomparable::fails_more);
+    let fails_more = contrast.cells.iter().any(|it| it.fails_more)
+        || contrast.incomparable.iter().any(|it| it.fails_more);
     let [one, many] = match fails_more {
         true => [", or fails more often", ", or fail more often"],
         false => [""; 2],

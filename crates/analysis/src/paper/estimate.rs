@@ -78,8 +78,7 @@ impl Ours<'_> {
     ) -> Result<Option<Samples>, DirectoryError> {
         let of = |place: &Selector| self.means(&cell.with(place), metric);
         let means: Option<Vec<Means>> = places.iter().map(of).collect::<Result<_, _>>()?;
-        let of_run =
-            |means: &[Means], run: usize| means.iter().map(|cell| *cell.get(run)?).collect();
+        let of_run = |means: &[Means], run: usize| means.iter().map(|it| *it.get(run)?).collect();
         let runs = 0..self.counted.plan.runs as usize;
         Ok(means.map(|means| runs.map(|run| of_run(&means, run)).collect()))
     }

@@ -1,6 +1,7 @@
 //! One reading.
 
 use serde::Serialize;
+use serde_with::skip_serializing_none;
 
 /// The machine and its roles at one time. Shares of processors are averaged since the previous
 /// reading, and absent from the first one.
@@ -15,23 +16,19 @@ pub struct Reading {
 }
 
 /// The resources of a whole machine.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Machine {
     /// Cores that are online.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cores: Option<u32>,
     /// Busy time of all cores in percent: 400 is four full cores.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_percent: Option<f64>,
     /// Time that a hypervisor gave to other guests while a process here was runnable, in percent of
     /// one core.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stolen_percent: Option<f64>,
     /// Memory that programs could not get without swapping.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_used_bytes: Option<u64>,
     /// Total memory.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_total_bytes: Option<u64>,
     /// Clock frequency of each group of cores that share one, in MHz.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -59,31 +56,27 @@ pub struct Named {
 }
 
 /// A graphics processor.
+#[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Gpu {
     /// The system's name for it.
     pub name: String,
     /// Share of time in which it was busy, in percent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub load_percent: Option<f64>,
     /// Its own memory in use.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_used_bytes: Option<u64>,
     /// Its own memory.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_total_bytes: Option<u64>,
     /// Clock frequency.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub frequency_mhz: Option<f64>,
     /// In degrees Celsius.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature_c: Option<f64>,
     /// In watts.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub power_w: Option<f64>,
 }
 
 /// The resources used by the processes of a role.
+#[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RoleUse {
     /// The role.
@@ -91,16 +84,13 @@ pub struct RoleUse {
     /// Its existing processes.
     pub processes: u32,
     /// Processor time in percent of one core. Also absent once no process is left.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_percent: Option<f64>,
     /// Processor time in user and system mode since the role was first seen, in seconds, ended
     /// processes included.
     pub cpu_seconds: f64,
     /// Memory of all its processes.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
     /// How the memory was counted.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_kind: Option<MemoryKind>,
 }
 

@@ -73,8 +73,7 @@ impl Sampler {
     /// averaged since the previous reading.
     pub fn sample(&mut self, now_ns: u64) -> Reading {
         let processors = ProcessorTime::read(&self.root);
-        let mut machine =
-            Machine { cores: processors.map(|time| time.cores), ..Machine::default() };
+        let mut machine = Machine { cores: processors.map(|it| it.cores), ..Machine::default() };
         let before = self.before.replace(Before { at_ns: now_ns, processors });
         let processors_before = before.as_ref().and_then(|before| before.processors);
         let shares = processors.zip(processors_before).and_then(|(now, then)| now.since(&then));

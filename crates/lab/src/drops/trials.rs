@@ -143,8 +143,7 @@ impl Trials<'_> {
 
 /// The time that is compared, whichever the workload has.
 fn completion(samples: &BTreeMap<String, Vec<f64>>) -> Ended {
-    let largest =
-        |name: &str| samples.get(name).map(|values| values.iter().copied().fold(0.0, f64::max));
+    let largest = |name: &str| samples.get(name).map(|it| it.iter().copied().fold(0.0, f64::max));
     let found = ["completion_ms", "plt_ms", "rtt_ms"].into_iter().find_map(largest);
     found.map_or_else(|| Ended::Failed("nothing was answered".to_owned()), Ended::Complete)
 }

@@ -158,8 +158,7 @@ mod tests {
             found.map(|record| record.at.as_nanos() / 1_000_000).collect::<Vec<_>>()
         };
         assert_eq!((times(&Event::Started), times(&Event::Finished)), (vec![10], vec![90]));
-        let phones =
-            records.iter().filter(|record| matches!(record.event, Event::ConnectStarted { .. }));
+        let phones = records.iter().filter(|it| matches!(it.event, Event::ConnectStarted { .. }));
         assert_eq!(phones.count(), 2);
         let used = used((60, 16, 4), (2_000, 2, 10));
         assert_eq!(records.last(), Some(&Record { at: Time::from_millis(95), event: used }));

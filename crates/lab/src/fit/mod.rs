@@ -181,8 +181,7 @@ impl Search<'_, '_> {
         let name = |place: &Vec<f64>| trial.name(&trier.settings(place));
         let mut given: Vec<Option<Vec<Option<Given>>>> =
             places.iter().map(|place| kept.get(&name(place))).collect();
-        let missing: Vec<usize> =
-            (0..places.len()).filter(|index| given[*index].is_none()).collect();
+        let missing: Vec<usize> = (0..places.len()).filter(|it| given[*it].is_none()).collect();
         let cancel = Cancel::new();
         let mut failed = None;
         let job = |index: &usize| trier.execute(&places[*index], trial, &cancel);

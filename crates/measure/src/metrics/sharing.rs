@@ -19,13 +19,13 @@ pub(super) const METRICS: &[Metric] = metrics! {
     "convergence_ms", |records| of(records, |_, _, _, convergence| convergence.map(ms)) =>
         "from the beginning of the last flow to the end of the first second in which each flow of all \
          groups has at least 80 % of the mean rate (delta-fair convergence, RFC 5166, with a delta of \
-         0.2); none if there is no such second";
+         0.2), seen at each workload.interval; none if there is no such second";
     "utilisation_percent", |records| loaded(records, |busy, span, _| {
         vec![busy.as_secs_f64() * 100.0 / span.as_secs_f64().max(f64::MIN_POSITIVE)]
     }) =>
         "for how much of the time from its first packet to the end of its last one the shared link \
          ([link], not a medium) is sending, in the direction with more bytes; with groups, at a constant \
-         rate, without background";
+         rate, without background or pauses";
     "queue_delay_ms", |records| {
         loaded(records, |_, _, waits| waits.iter().map(|wait| ms(*wait)).collect())
     } =>

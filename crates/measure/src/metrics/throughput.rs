@@ -53,8 +53,13 @@ fn useful_bytes(records: &[Record]) -> BTreeMap<u32, u64> {
         }
     }
     for record in records {
-        if let Event::Transferred { phone, bytes: arrived, intact: true } = record.event {
-            *bytes.entry(phone).or_default() += arrived;
+        match record.event {
+            Event::Transferred { phone, bytes: arrived, intact: true } => {
+                *bytes.entry(phone).or_default() += arrived;
+            }
+            // A phone without an answer has a rate too.
+            Event::Scheduled { phone, .. } => *bytes.entry(phone).or_default() += 0,
+            _ => {}
         }
     }
     bytes

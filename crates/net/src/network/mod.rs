@@ -209,11 +209,6 @@ impl Network {
         before + self.channels[channel.index()].link.held()
     }
 
-    /// Whether the link begins on a medium.
-    pub fn is_on_medium(&self, link: LinkId) -> bool {
-        self.on_medium(ChannelId::new(link, Direction::Forward)).is_some()
-    }
-
     /// Packets that a node discarded because it had no route.
     pub fn unroutable(&self) -> Count {
         self.unroutable

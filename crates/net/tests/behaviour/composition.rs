@@ -190,8 +190,7 @@ fn a_new_model_shifts_no_draws_of_the_others() {
 fn two_models_of_one_stage_draw_independently() {
     let half = || Loss::bernoulli(Ratio::from_parts(1, 2));
     let twice = LinkSpec::new().then(half()).then(half());
-    let survives =
-        |seed| !numbers(&run_with_seed(&twice, seed, burst(1)), Point::Delivered).is_empty();
+    let survives = |it| !numbers(&run_with_seed(&twice, it, burst(1)), Point::Delivered).is_empty();
     let survivors = (0..2_000).filter(|seed| survives(*seed)).count();
     assert!((440..560).contains(&survivors), "{survivors} of 2,000, expected a quarter");
 }

@@ -57,8 +57,7 @@ fn every_queue_can_be_chosen_and_its_parameters_are_distinct() {
 #[test]
 fn refusals_name_the_model_and_the_remedy() {
     for row in include_str!("refusals.txt").lines() {
-        let fields: Vec<String> =
-            row.split(" | ").map(|field| field.replace("\\n", "\n")).collect();
+        let fields: Vec<String> = row.split(" | ").map(|it| it.replace("\\n", "\n")).collect();
         let [model, pairs, parts @ ..] = &fields[..] else { panic!("{row}") };
         let pairs: Vec<(&str, &str)> =
             pairs.split("; ").filter_map(|pair| pair.split_once('=')).collect();

@@ -140,17 +140,18 @@ fn saturated_stations_reach_bianchis_throughput() {
 /// A cycle is AIFS, 7.5 slots of back-off, the transmission, SIFS and the acknowledgment.
 #[test]
 fn one_saturated_station_gets_the_throughput_computed_by_hand() {
-    for (timing, aggregation, frames, cycle) in [
+    for (timing, snr, aggregation, frames, cycle) in [
         // 1,536 bytes in 57 symbols; DIFS is 34 us.
-        (OFDM, 1, 1.0, 34.0 + 67.5 + (20.0 + 57.0 * 4.0) + 16.0 + 28.0),
+        (OFDM, 40.0, 1, 1.0, 34.0 + 67.5 + (20.0 + 57.0 * 4.0) + 16.0 + 28.0),
         // 1,538 bytes in 48 symbols; AIFS is 43 us.
-        (HT20, 1, 1.0, 43.0 + 67.5 + (36.0 + 48.0 * 4.0) + 16.0 + 28.0),
+        (HT20, 40.0, 1, 1.0, 43.0 + 67.5 + (36.0 + 48.0 * 4.0) + 16.0 + 28.0),
         // 28 times 1,544 bytes in 1,331 symbols; a 29th would exceed 5,484 us.
-        (HT20, 64, 28.0, 43.0 + 67.5 + (36.0 + 1331.0 * 4.0) + 16.0 + 32.0),
-        // 64 times 1,544 bytes in 507 symbols.
-        (VHT80, 64, 64.0, 43.0 + 67.5 + (40.0 + 507.0 * 4.0) + 16.0 + 32.0),
+        (HT20, 40.0, 64, 28.0, 43.0 + 67.5 + (36.0 + 1331.0 * 4.0) + 16.0 + 32.0),
+        // 64 times 1,544 bytes in 507 symbols, or in 564 with MCS 8.
+        (VHT80, 34.0, 64, 64.0, 43.0 + 67.5 + (40.0 + 507.0 * 4.0) + 16.0 + 32.0),
+        (VHT80, 33.9, 64, 64.0, 43.0 + 67.5 + (40.0 + 564.0 * 4.0) + 16.0 + 32.0),
     ] {
-        let model = Wifi { aggregation, ..wifi(timing) };
+        let model = Wifi { snr, aggregation, ..wifi(timing) };
         let mbps = full([up(0)], 1500).run(&model, &STATIONS[..1], 1).delivered() * 12e3 / 60e6;
         assert_near(mbps, frames * 12e3 / cycle, 0.005);
     }

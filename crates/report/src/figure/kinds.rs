@@ -183,8 +183,7 @@ pub(crate) fn lines(
         let series = group.cells.iter().map(|(_, cell)| (cell.name(&group.series), *cell));
         for (key, cells) in grouped(series) {
             // The cells beside one of them may have failed: then another one tells its name.
-            let mut names =
-                cells.iter().map(|cell| name_beside(subject.document, &group, cell, along));
+            let mut names = cells.iter().map(|it| name_beside(subject.document, &group, it, along));
             let name = names.find(|name| !name.is_empty());
             for (statistic, of) in statistics {
                 let parts = name.as_deref().into_iter().chain([*statistic]);

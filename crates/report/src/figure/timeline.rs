@@ -87,8 +87,7 @@ pub(crate) fn panel(
         let (look, name) = curves.look(curve.name.clone(), || curve.name.clone());
         add(look, name, &curve.points, &mut marks);
     }
-    let metric =
-        COURSES.iter().find(|course| course.1 == chart).map_or("RSRP_dbm", |course| course.0);
+    let metric = COURSES.iter().find(|it| it.1 == chart).map_or("RSRP_dbm", |it| it.0);
     let y = Axis::new(words::axis(metric), Scale::Ends(low, high + room));
     Some(Panel { title: String::new(), x: x.clone(), y, marks })
 }

@@ -162,8 +162,7 @@ fn shapes(chart: &Chart) -> Table {
     let words = [("curve", Align::Left)].into_iter().chain(number);
     let mut table =
         Table::new(words.chain([("shape (0 to the maximum of all curves)", Align::Left)]));
-    let values =
-        |curve: &Curve| curve.points.iter().filter_map(|point| point.ours).collect::<Vec<f64>>();
+    let values = |curve: &Curve| curve.points.iter().filter_map(|it| it.ours).collect::<Vec<f64>>();
     let most_of = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
     let top = most_of(&chart.curves.iter().flat_map(values).collect::<Vec<f64>>());
     for curve in &chart.curves {

@@ -50,8 +50,7 @@ pub fn at(
     direction: Direction,
     point: Point,
 ) -> impl Iterator<Item = (&Seen, Segment)> {
-    let there =
-        packets.iter().filter(move |seen| (seen.direction, seen.point) == (direction, point));
+    let there = packets.iter().filter(move |it| (it.direction, it.point) == (direction, point));
     there.filter_map(|seen| Some((seen, Segment::parse(&seen.packet).ok()?)))
 }
 

@@ -129,8 +129,7 @@ impl<'a> Parser<'a> {
 
     fn metric(&self, name: &str, place: (usize, usize)) -> Result<String, NeedError> {
         // `FPS loss` is a loss against the baseline.
-        let of_loss =
-            name.to_lowercase().strip_suffix("_loss").map(|base| self.names.resolve(base));
+        let of_loss = name.to_lowercase().strip_suffix("_loss").map(|it| self.names.resolve(it));
         let message = match self.names.resolve(name) {
             Resolved::One(metric) => return Ok(metric),
             Resolved::None(_)
@@ -268,7 +267,7 @@ fn statistic(word: &str) -> Option<Result<Statistic, String>> {
         _ => {}
     }
     let digits =
-        word.strip_prefix('p').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))?;
+        word.strip_prefix('p').filter(|it| it.starts_with(|c: char| c.is_ascii_digit()))?;
     let percent: Option<f64> = digits.parse().ok();
     Some(match percent.filter(|percent| *percent > 0.0 && *percent < 100.0) {
         Some(percent) => Ok(Statistic::Quantile(percent / 100.0)),

@@ -242,8 +242,7 @@ fn what_exists_is_looked_at_again_without_taking_time() {
 #[test]
 fn a_difference_that_is_processor_time_is_recognised() {
     use AgreementVerdict::{Different, Equivalent, EquivalentWithComputing};
-    let found =
-        |millis| decided([1.0, 1.25, 1.0], Duration::from_millis(millis), (100_000, 1_000), None).0;
+    let found = |it| decided([1.0, 1.25, 1.0], Duration::from_millis(it), (100_000, 1_000), None).0;
     let known = found(25);
     assert_eq!(known[1].verdict, EquivalentWithComputing, "{known:?}");
     let with = known[1].with_computing.as_ref().unwrap();

@@ -95,7 +95,7 @@ pub static HT20: Timing = Timing {
     // 10.12.2: the most that a receiver can announce.
     aggregate: 65_535,
     // Tables 19-23 and 21-25 in the same way. Bits: 19.5, MCS 0 to 7; 21.5, MCS 0 to 9.
-    snr: &[9, 12, 14, 17, 21, 25, 26, 27, 31, 33],
+    snr: &[9, 12, 14, 17, 21, 25, 26, 27, 32, 34],
     bits: &[26, 52, 78, 104, 156, 208, 234, 260],
     ..OFDM
 };
