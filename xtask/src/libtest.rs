@@ -135,8 +135,7 @@ mod tests {
     fn only_failures_and_sums_are_printed_and_skips_are_counted() {
         let output = include_str!("libtest/output.txt");
         let (mut reader, mut ledger) = (Reader::default(), Ledger::default());
-        let shown: Vec<&str> =
-            output.lines().filter(|line| reader.shows(line, &mut ledger)).collect();
+        let shown: Vec<&str> = output.lines().filter(|it| reader.shows(it, &mut ledger)).collect();
         assert_eq!(shown[0], "test closes ... FAILED");
         assert_eq!(shown[2], "test loops has been running for over 60 seconds");
         assert_eq!(shown[3..6], ["failures:", "---- closes stdout ----", "left: 1"]);

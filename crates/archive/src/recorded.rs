@@ -34,8 +34,7 @@ impl Recorded {
         if about.substrate == TEST {
             return Err(RecordedError::Test(path.to_owned()));
         }
-        let copies =
-            about.files.iter().map(|input| (input.path.clone(), path.join(copy_name(input))));
+        let copies = about.files.iter().map(|it| (it.path.clone(), path.join(copy_name(it))));
         let copies = copies.filter(|(_, copy)| copy.exists());
         let plan = about.recipe_with(copies.collect()).plan();
         let plan = plan.map_err(|why| match why {

@@ -130,8 +130,7 @@ mod tests {
     #[test]
     fn collect_joins_pieces_and_keeps_to_its_limit() {
         let pieces = || {
-            let pieces =
-                ["", "ab", "", "c", "def"].map(|piece| Ok(Bytes::from_static(piece.as_bytes())));
+            let pieces = ["", "ab", "", "c", "def"].map(|it| Ok(Bytes::from_static(it.as_bytes())));
             Box::pin(stream::iter(pieces)) as Body
         };
         assert_eq!(collect(pieces(), 6).now_or_never(), Some(Ok("abcdef".into())));

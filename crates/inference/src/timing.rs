@@ -94,8 +94,7 @@ impl Timing {
         let seconds = last.end_ns.saturating_sub(first.begin_ns) as f64 / 1e9;
         let frames = self.frames.len() as u64;
         let stages: Option<Vec<Stages>> = self.frames.iter().map(|frame| frame.stages).collect();
-        let detections: Option<Vec<u32>> =
-            self.frames.iter().map(|frame| frame.detections).collect();
+        let detections: Option<Vec<u32>> = self.frames.iter().map(|it| it.detections).collect();
         let latency = |frame: &Frame| frame.end_ns.saturating_sub(frame.begin_ns);
         Some(Report {
             frames,

@@ -243,8 +243,7 @@ fn combine<'a>(
 
 /// What the user should know of the combinations of a part.
 fn notes(combined: &Combined<'_>, uses: &Uses<'_>) -> Vec<String> {
-    let warnings =
-        combined.cells.iter().filter_map(|cell| endpoint::warning(&cell.resolved.endpoint));
+    let warnings = combined.cells.iter().filter_map(|it| endpoint::warning(&it.resolved.endpoint));
     let mut notes: Vec<String> = warnings.collect::<BTreeSet<_>>().into_iter().collect();
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
     let refusals = &uses.refusals;

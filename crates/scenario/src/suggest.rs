@@ -10,8 +10,7 @@ pub(crate) fn nearest<'a>(written: &str, known: &[&'a str]) -> Option<&'a str> {
     }
     let written = written.trim().to_lowercase();
     // A board's name without whose figures it has.
-    let is_end =
-        |word: &&&str| word.strip_suffix(&*written).is_some_and(|rest| rest.ends_with('-'));
+    let is_end = |word: &&&str| word.strip_suffix(&*written).is_some_and(|it| it.ends_with('-'));
     if let Some(word) = known.iter().find(is_end) {
         return Some(word);
     }

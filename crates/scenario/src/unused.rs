@@ -69,8 +69,7 @@ impl<'a> Uses<'a> {
                 !self.occurring.contains(&(setting.path.as_str(), *index)) && !is_refused(*index)
             };
             let indices = (0..setting.choices.len()).filter(is_unused);
-            let values: Vec<String> =
-                indices.map(|index| setting.choices[index].chosen.text()).collect();
+            let values: Vec<String> = indices.map(|it| setting.choices[it].chosen.text()).collect();
             (!values.is_empty()).then(|| format!("{} {}", setting.path, values.join(", ")))
         });
         let unused: Vec<String> = unused.collect();
@@ -88,8 +87,7 @@ impl<'a> Uses<'a> {
     pub fn count(&self, all: &mut UsesOfAll) {
         let begins = self.spec.part_begins;
         let is_common = |place: &Place| place.origin == 0 && place.span.start < begins;
-        let places: Vec<&Place> =
-            endpoint_settings(self.spec).map(|setting| &setting.place).collect();
+        let places: Vec<&Place> = endpoint_settings(self.spec).map(|it| &it.place).collect();
         let by_command = places.iter().any(|place| place.origin > 0);
         let by_part = begins > 0 && places.iter().any(|p| p.origin == 0 && !is_common(p));
         let mut unused = Vec::new();

@@ -318,8 +318,7 @@ fn quantile_difference(sides: [&Runs; 2], p: f64, factor: f64, value: f64) -> In
         side.runs.iter().map(|run| run.partition_point(|x| *x <= quantile)).collect::<Vec<_>>()
     });
     let unlike = below[0].iter().zip(&below[1]).filter(|(x, y)| x != y).count();
-    let have_intervals =
-        || sides.iter().all(|side| side.quantile_interval(p, TAIL).closed().is_some());
+    let have_intervals = || sides.iter().all(|it| it.quantile_interval(p, TAIL).closed().is_some());
     let scale = largest(cell.pooled.sorted()).max(factor * largest(against.pooled.sorted()));
     let cancels = without_rounding(high - low, scale) == 0.0;
     if !cancels && unlike < MIN_PAIRS && !have_intervals() {

@@ -99,8 +99,7 @@ fn write_lossy(table: &mut String, conditions: &[&Condition]) {
         );
     }
     let mean = |ratios: &[f64]| (ratios.iter().sum::<f64>() / ratios.len() as f64 - 1.0) * 100.0;
-    let within =
-        |ratios: &[f64]| ratios.iter().filter(|ratio| (**ratio - 1.0).abs() <= 0.1).count();
+    let within = |ratios: &[f64]| ratios.iter().filter(|it| (**it - 1.0).abs() <= 0.1).count();
     let _ = write!(
         table,
         "## With random loss\n\nMeans over the kernel's 11 or 12 repetitions (2 or 3 of the 100 MB transfers) and over \

@@ -93,8 +93,7 @@ fn main() -> ExitCode {
 fn refuse(why: &clap::Error) -> ExitCode {
     // The reader may have closed the stream.
     let is_lost = why.print().is_err_and(|why| why.kind() != io::ErrorKind::BrokenPipe);
-    let command =
-        std::env::args_os().skip(1).find(|word| !word.as_encoded_bytes().starts_with(b"-"));
+    let command = std::env::args_os().skip(1).find(|it| !it.as_encoded_bytes().starts_with(b"-"));
     match why.exit_code() {
         0 if is_lost => ExitCode::from(2),
         0 => ExitCode::SUCCESS,

@@ -204,8 +204,7 @@ mod tests {
             assert!(Packet::parse(fragment.bytes().clone()).is_err());
         }
         let fragments = packet(V6, 2_092).fragments(1_500, 0x0001_abcd);
-        let heads: Vec<&[u8]> =
-            fragments.iter().map(|fragment| &fragment.bytes()[40..48]).collect();
+        let heads: Vec<&[u8]> = fragments.iter().map(|it| &it.bytes()[40..48]).collect();
         assert_eq!(heads[0], [17, 0, 0x00, 0x01, 0x00, 0x01, 0xab, 0xcd]);
         assert_eq!(heads[1], [17, 0, 0x05, 0xa8, 0x00, 0x01, 0xab, 0xcd]);
         assert_eq!(fragments[1].len(), 40 + 8 + 2_100 - 1_448);

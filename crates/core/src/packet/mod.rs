@@ -256,8 +256,7 @@ impl Packet {
     }
 
     fn edit(self, change: impl FnOnce(&mut [u8])) -> Packet {
-        let mut data =
-            self.data.try_into_mut().unwrap_or_else(|shared| BytesMut::from(&shared[..]));
+        let mut data = self.data.try_into_mut().unwrap_or_else(|it| BytesMut::from(&it[..]));
         change(&mut data);
         Packet { data: data.freeze(), offload: self.offload }
     }

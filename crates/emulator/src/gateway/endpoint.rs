@@ -169,8 +169,7 @@ mod tests {
             let train = Train { from, to: None, ecn, bytes: &bytes, size: 1_200 };
             a.send((None, to), &train).unwrap();
             let arrived = drain(&b, &mut Inbox::default());
-            let expected: Vec<_> =
-                bytes.chunks(1_200).map(|datagram| (ecn, datagram.to_vec())).collect();
+            let expected: Vec<_> = bytes.chunks(1_200).map(|it| (ecn, it.to_vec())).collect();
             assert_eq!(arrived, expected);
         }
     }

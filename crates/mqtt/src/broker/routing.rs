@@ -84,8 +84,7 @@ impl Broker {
             let session = subscriptions[0].0;
             let is_local = publisher == Some(session);
             let wanted = subscriptions.iter().map(|(_, options)| options);
-            let wanted: Vec<&Options> =
-                wanted.filter(|options| !(options.no_local && is_local)).collect();
+            let wanted: Vec<&Options> = wanted.filter(|it| !(it.no_local && is_local)).collect();
             if !wanted.is_empty() {
                 count += 1;
                 self.deliver(session, delivery(&message, &wanted, expires), now);

@@ -172,8 +172,7 @@ fn messages_are_written_as_the_library_writes_them() {
 fn properties(publish: &Publish) -> Vec<wire::Property> {
     let said = &publish.message.properties;
     let mut all: Vec<wire::Property> = Vec::new();
-    let format =
-        |is_text| if is_text { wire::PayloadFormat::String } else { wire::PayloadFormat::Binary };
+    let format = |it| if it { wire::PayloadFormat::String } else { wire::PayloadFormat::Binary };
     let format = said.is_text.map(|is_text| wire::PayloadFormatIndicator::new(format(is_text)));
     all.extend(format.map(|p| p.unwrap().into()));
     let expiry = publish.message.expiry_secs.map(wire::MessageExpiryInterval::new);

@@ -6,8 +6,7 @@ use crate::track::*;
 #[test]
 fn without_loss_nine_conditions_of_ten_agree_case_by_case() {
     let all: Vec<_> = conditions().into_iter().filter(|c| c.is_lossless()).collect();
-    let agreeing =
-        all.iter().filter(|condition| condition.agrees(condition.run_without_loss())).count();
+    let agreeing = all.iter().filter(|it| it.agrees(it.run_without_loss())).count();
     assert!(agreeing * 10 >= all.len() * 9, "{agreeing} of {}", all.len());
 }
 

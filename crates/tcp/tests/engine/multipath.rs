@@ -30,8 +30,7 @@ fn an_announced_address_is_joined() {
     let lanes = vec![Lane::new(25, 20), Lane::new(25, 30)];
     let mut world = World::new(3, [MultipathConfig::default(), signal], lanes);
     world.begin([300_000, 500_000], seconds(1));
-    let remotes: Vec<_> =
-        world.hosts[0].connection().paths().map(|path| path.remote.ip()).collect();
+    let remotes: Vec<_> = world.hosts[0].connection().paths().map(|it| it.remote.ip()).collect();
     assert_eq!(remotes, [server_ip(0), server_ip(1)]);
     world.finish(seconds(20));
 }

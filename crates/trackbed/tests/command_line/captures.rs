@@ -47,8 +47,7 @@ fn a_replay_of_a_train_shows_both_paths_and_writes_the_drive() {
     let names = |name: &[u8]| capture.windows(name.len()).filter(|window| *window == name).count();
     assert_eq!((names(b"phone-second"), names(b"the same on the second link")), (1, 1));
     let packets = packets(&capture);
-    let of =
-        |interface: u32| packets.iter().filter(|packet| number(packet, 8) == interface).count();
+    let of = |interface: u32| packets.iter().filter(|it| number(it, 8) == interface).count();
     assert!(of(1) > 100 && of(0) > 100, "{} {}", of(0), of(1));
     let timeline = scratch.read("one/radio-timeline.csv");
     assert!(timeline.contains("at,operator,direction,change,value"), "{timeline}");

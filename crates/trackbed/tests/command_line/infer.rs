@@ -222,8 +222,7 @@ fn the_generated_model_is_timed_and_its_findings_are_written() {
     // Parts of a frame are all of it.
     let mean = |part: &Value| part["mean"].as_f64().unwrap();
     let stages = &document["stages_ms"];
-    let sum: f64 =
-        ["load", "pre", "inference", "post"].iter().map(|part| mean(&stages[*part])).sum();
+    let sum: f64 = ["load", "pre", "inference", "post"].iter().map(|it| mean(&stages[*it])).sum();
     assert!((sum - mean(&document["latency_ms"])).abs() < 1e-3, "{document}");
     let times = scratch.read("t.txt");
     let times = Durations::parse(&times).unwrap();

@@ -157,8 +157,7 @@ mod tests {
             fields.push((name, value));
             group
         };
-        let delegating =
-            |least| check_delegated(&with("minChainLength", Value::Integer(least)), root);
+        let delegating = |it| check_delegated(&with("minChainLength", Value::Integer(it)), root);
         // The root's own chains have two certificates below it.
         assert_eq!(delegating(1), Ok(()));
         for least in [2, i64::MAX] {

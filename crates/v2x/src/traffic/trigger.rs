@@ -140,12 +140,10 @@ mod tests {
     fn turns_and_brakes_are_told_at_once_and_the_interval_goes_back_after_three() {
         // A turn of 4.1 degrees over north after 500 ms, then nothing more: three CAMs at that
         // interval, and once a second from then on.
-        let turning =
-            |step| Dynamics { heading_ddeg: if step < 5 { 3_580 } else { 21 }, ..STANDING };
+        let turning = |it| Dynamics { heading_ddeg: if it < 5 { 3_580 } else { 21 }, ..STANDING };
         let steps: Vec<u64> = due(45, turning).iter().map(|(step, _)| *step).collect();
         assert_eq!(steps, [0, 5, 10, 15, 20, 30, 40]);
-        let braking =
-            |step| Dynamics { speed_cm_s: if step < 2 { 1_000 } else { 949 }, ..STANDING };
+        let braking = |it| Dynamics { speed_cm_s: if it < 2 { 1_000 } else { 949 }, ..STANDING };
         assert_eq!(due(4, braking), [(0, true), (2, false)]);
         let hardly = |step| Dynamics { speed_cm_s: if step < 2 { 1_000 } else { 950 }, ..STANDING };
         assert_eq!(due(4, hardly), [(0, true)]);

@@ -140,8 +140,7 @@ fn compare_points<V: Vector>() {
     let (first, second) = (&multiples[..8], &multiples[40..48]);
     let (a, b) = (load::<V>(first, 0), load::<V>(second, 0));
     let single = |lane: usize| Jacobian::from_affine(&first[lane]);
-    let sums: Vec<Affine> =
-        (0..8).map(|lane| affine(&single(lane).add_affine(&second[lane]))).collect();
+    let sums: Vec<Affine> = (0..8).map(|it| affine(&single(it).add_affine(&second[it]))).collect();
 
     let (inverse, _) = invert(&a.denominator(&b).tidy());
     let affine_sums = a.plus(&b, &inverse);

@@ -87,8 +87,7 @@ impl Page {
         }
         for index in 0..objects.len() {
             if let Some(circle) = circle(&objects, index) {
-                let names: Vec<&str> =
-                    circle.iter().map(|object| objects[*object].path.as_str()).collect();
+                let names: Vec<&str> = circle.iter().map(|it| objects[*it].path.as_str()).collect();
                 let what = format!(
                     "objects are found in one another in a circle ({}), so none of them is ever \
                      requested; change the found-in of one",

@@ -161,8 +161,7 @@ impl Server {
 
     /// A body that takes its time; `running` is held until its end.
     fn slow(self: Rc<Self>, content: Bytes, breaks_off: bool, running: Rc<()>) -> Body {
-        let pieces: Vec<Bytes> =
-            content.chunks(1_000).map(|piece| content.slice_ref(piece)).collect();
+        let pieces: Vec<Bytes> = content.chunks(1_000).map(|it| content.slice_ref(it)).collect();
         let half = pieces.len() / 2;
         Box::pin(stream::iter(pieces).enumerate().then(move |(k, piece)| {
             let (server, _running) = (Rc::clone(&self), Rc::clone(&running));

@@ -23,8 +23,7 @@ pub(crate) fn take<'a>(
     kind: &Type,
     bytes: &'a [u8],
 ) -> Result<(Value, &'a [u8], &'a [u8]), Refusal> {
-    let (value, rest) =
-        decode::decode(kind, bytes).map_err(|fault| Refusal::malformed(what, &fault))?;
+    let (value, rest) = decode::decode(kind, bytes).map_err(|it| Refusal::malformed(what, &it))?;
     Ok((value, &bytes[..bytes.len() - rest.len()], rest))
 }
 
