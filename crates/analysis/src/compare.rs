@@ -154,7 +154,7 @@ fn of_cell(
         let comparison = margin.and_then(with).map_err(|_| Incomparable {
             factors: factors(),
             cells,
-            metric: Some(metric.to_owned()),
+            metric: Some(metric.into()),
             n: values.each_ref().map(|values| values.iter().flatten().count() as u32),
             failed,
             fails_more,

@@ -139,7 +139,7 @@ pub struct Incomparable {
     /// Its number on each side.
     pub cells: [u32; 2],
     /// The metric it should have been compared by; `None` if no run of either side succeeded.
-    pub metric: Option<String>,
+    pub metric: Option<Box<str>>,
     /// Runs on each side in which the metric was measured.
     pub n: [u32; 2],
     /// Failed runs on each side.
