@@ -160,17 +160,8 @@ fn of_cell(
             fails_more,
         })?;
         let facts = margin.ok().and_then(|margin| in_these_runs(metric, [one, two], margin));
-        let (factors, metric) = (factors(), metric.to_owned());
-        Ok(Single {
-            factors,
-            cells,
-            metric,
-            center: asked.center,
-            failed,
-            fails_more,
-            comparison,
-            facts,
-        })
+        let (factors, metric, center) = (factors(), metric.to_owned(), asked.center);
+        Ok(Single { factors, cells, metric, center, failed, fails_more, comparison, facts })
     };
     let chosen = chosen(results, asked);
     if chosen.is_empty() && question.metrics.is_empty() {

@@ -123,6 +123,15 @@ fn cells_that_are_gone_and_runs_that_fail_are_not_overlooked() {
     assert_eq!(status, 1);
     let parts = ["FAILS MORE", "failed runs of tcp 0.02: 0 before"];
     scratch.trackbed("compare before failing").prints(1, &parts);
+
+    let text = "protocol = \"tcp\"\n[link]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nloss = \"30 %\"\n\
+                [workload]\nkind = \"messages\"\ncount = 5\ntimeout = \"3 s\"\n";
+    scratch.write("b.toml", text);
+    for runs in [10, 40] {
+        scratch.trackbed(&format!("run b.toml --runs {runs} --out {runs}"));
+    }
+    // More runs, but a smaller share of them.
+    scratch.trackbed("compare 10 40").prints(0, &["failed runs of tcp: 5 before, 12 now"]);
 }
 
 /// A cell without successful runs has no mean that could be worse, and is the worst of all.
