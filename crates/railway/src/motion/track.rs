@@ -65,7 +65,7 @@ impl Track {
     /// If its positions are not a valid track.
     pub fn of_log(log: &DriveLog) -> Result<Track, MotionError> {
         let places: Vec<Coordinates> = log.samples.iter().map(|it| it.coordinates).collect();
-        match log.samples.iter().all(|sample| sample.seconds.is_some()) {
+        match log.samples.iter().any(|sample| sample.seconds.is_some()) {
             true => Track::past_errors(&places),
             false => Track::through(places),
         }

@@ -117,7 +117,7 @@ impl Recording {
         if !["", carrier].contains(&modem.carrier.as_str()) && !carrier.is_empty() {
             return refuse(
                 "another operator than above; leave NAME= out if the log has several modems, or give the \
-                 column another name, as in --column roaming=operator",
+                 column another name: --column roaming=HEADING",
             );
         }
         modem.carrier = carrier.to_owned();

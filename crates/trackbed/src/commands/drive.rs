@@ -146,8 +146,9 @@ fn read(
     }
     // Each log has some of the columns.
     let is_own = |(_, heading): &&(String, String)| {
-        let mut fields = start.split([',', ';', '\t', '\n']).map(|it| it.trim().trim_matches('"'));
-        fields.any(|field| field.eq_ignore_ascii_case(heading))
+        // A heading may have spaces, or be separated by them.
+        let mut fields = start.split([',', ';', '\t', '\n']).chain(start.split_whitespace());
+        fields.any(|field| field.trim().trim_matches('"').eq_ignore_ascii_case(heading))
     };
     let own: Vec<(String, String)> = columns.iter().filter(is_own).cloned().collect();
     unused.retain(|column| !own.contains(column));
