@@ -81,7 +81,7 @@ impl Modem {
         let handovers = self.changes.iter();
         let handovers = handovers.filter_map(|change| handover(change, &outages, window, ride));
         let handovers: Vec<Handover> = handovers.collect();
-        if handovers.len() as f64 > length / 3.0 {
+        if handovers.len() > 2 && handovers.len() as f64 > length / 3.0 {
             notes.push(format!(
                 "{name}: {} handovers in {length:.0} s; has the table lines of neighbours or of several modems?",
                 handovers.len()
