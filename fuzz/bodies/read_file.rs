@@ -32,7 +32,7 @@ pub fn run(data: &[u8]) {
 pub fn run_file(data: &[u8]) {
     let Some((&which, contents)) = data.split_first() else { return };
     if let Some(plan) = named(&NAMED[usize::from(which) % NAMED.len()], contents) {
-        let runner = Runner::new(Cancel::new()).with_time_limit(Time::from_millis(60_000));
+        let runner = Runner::new(Cancel::default()).with_time_limit(Time::from_millis(60_000));
         let _ended = runner.events(&plan.cells[0], plan.seed, 0);
     }
 }

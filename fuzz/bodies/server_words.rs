@@ -51,7 +51,7 @@ pub fn serve(
     act: impl AsyncFnOnce(&Arc<dyn Host>, &dyn Dialer) + Send,
 ) {
     let seed = Seed::of_run(1, 0);
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (client, server) = (builder.host("client"), builder.host("server"));
     let lost = (0..LOSSES_UNTIL).filter(|number| lost >> (number % 8) & 1 != 0);
     let loss = Loss::new(Listed::new(lost.clone()));
@@ -60,7 +60,7 @@ pub fn serve(
     builder.connect(end(client, 1), end(server, 2), Duplex::new(&link, &link, &seed));
     let network = builder.build().expect("two hosts and a link are a network");
     let attempts = 1 + lost.count();
-    let outcome = Simulation::new().run(seed, network, async |hosts: Hosts| {
+    let outcome = Simulation::default().run(seed, network, async |hosts: Hosts| {
         let host = |name| hosts.get(name).expect("it was made");
         let most = limits.connections;
         let config = ServerConfig { limits, ..ServerConfig::default() };

@@ -23,8 +23,8 @@ pub fn plan(name: &str, overrides: &[&str]) -> Plan {
 
 /// All runs of a plan, in the plan's order, `jobs` at a time.
 pub fn run(plan: &Plan, jobs: usize) -> Vec<RunResult> {
-    let execution = Execution { jobs: NonZeroUsize::new(jobs), cancel: Cancel::new() };
-    campaign::run_all(plan, &Virtual::new(), &execution)
+    let execution = Execution { jobs: NonZeroUsize::new(jobs), cancel: Cancel::default() };
+    campaign::run_all(plan, &Virtual::default(), &execution)
 }
 
 /// The document of a built-in scenario with settings changed.
@@ -36,7 +36,7 @@ pub fn document(name: &str, overrides: &[&str]) -> Document {
 /// The combined results of a plan's runs.
 pub fn document_of(plan: &Plan, runs: &[RunResult]) -> Document {
     let results = runs.to_vec();
-    trackbed_analysis::document(plan, &campaign::origin(&Virtual::new(), plan), &results, false)
+    trackbed_analysis::document(plan, &campaign::origin(&Virtual::default(), plan), &results, false)
         .expect("they are in memory")
 }
 

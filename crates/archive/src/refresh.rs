@@ -12,11 +12,6 @@ pub struct Refresh {
 }
 
 impl Refresh {
-    /// At the start of a campaign.
-    pub fn new() -> Refresh {
-        Refresh { next: INTERVAL_MIN }
-    }
-
     /// Whether an update is due.
     pub fn is_due(&self, now: Duration) -> bool {
         now >= self.next
@@ -30,8 +25,9 @@ impl Refresh {
 }
 
 impl Default for Refresh {
+    /// At the start of a campaign.
     fn default() -> Refresh {
-        Refresh::new()
+        Refresh { next: INTERVAL_MIN }
     }
 }
 
@@ -44,7 +40,7 @@ mod tests {
 
     #[test]
     fn it_is_due_every_second() {
-        let mut refresh = Refresh::new();
+        let mut refresh = Refresh::default();
         assert!(!refresh.is_due(Duration::from_millis(999)));
         assert!(refresh.is_due(Duration::from_secs(1)));
         refresh.done(Duration::from_secs(1), Duration::from_millis(1_010));
@@ -54,7 +50,7 @@ mod tests {
 
     #[test]
     fn it_takes_a_tenth_of_the_time_at_most() {
-        let mut refresh = Refresh::new();
+        let mut refresh = Refresh::default();
         let (mut now, mut spent, took) = (Duration::ZERO, Duration::ZERO, Duration::from_secs(2));
         while now < Duration::from_secs(1_000) {
             now += Duration::from_millis(100);

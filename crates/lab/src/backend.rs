@@ -67,20 +67,16 @@ pub trait Backend: Sync {
 pub struct Virtual(Runner);
 
 impl Virtual {
-    /// The virtual substrate. A run that has begun is always finished.
-    pub fn new() -> Virtual {
-        Virtual::until(Cancel::new())
-    }
-
-    /// The same, whose runs end early when `cancel` fires.
+    /// The virtual substrate, whose runs end early when `cancel` fires.
     pub fn until(cancel: Cancel) -> Virtual {
         Virtual(Runner::new(cancel))
     }
 }
 
 impl Default for Virtual {
+    /// A run that has begun is always finished.
     fn default() -> Virtual {
-        Virtual::new()
+        Virtual::until(Cancel::default())
     }
 }
 

@@ -41,7 +41,7 @@ impl Capture {
     /// If the files cannot be written.
     pub fn begin(directory: &Path, (command, substrate): (&str, &str)) -> io::Result<Capture> {
         fs::create_dir_all(directory)?;
-        let keys = KeyLog::new();
+        let keys = KeyLog::default();
         let about = (command, substrate);
         let followed = (substrate == VIRTUAL).then_some(&keys);
         let writer =
@@ -59,7 +59,7 @@ impl Capture {
             directory: directory.to_owned(),
             command: command.to_owned(),
             bars: Mutex::default(),
-            notes: Notes { keys, qlog: Some(QlogSinks::new()), windows: None },
+            notes: Notes { keys, qlog: Some(QlogSinks::default()), windows: None },
             packets: Arc::new(Mutex::new(Some(packets))),
         })
     }

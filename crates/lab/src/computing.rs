@@ -72,7 +72,7 @@ mod tests {
             runner.execute(&plan.cells[0], 1, 0).unwrap().samples().unwrap()["completion_ms"][0]
         };
         let [client, server] = [30, 500].map(Duration::from_micros);
-        let free = Runner::new(Cancel::new());
+        let free = Runner::new(Cancel::default());
         let busy = free.clone().with_computing(Computing { client, server });
         let more = completion(busy) - completion(free);
         assert!((more - 1.06).abs() < 1e-6, "{more} ms");

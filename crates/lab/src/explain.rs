@@ -65,7 +65,7 @@ fn virtually(
     computing: Option<Computing>,
 ) -> io::Result<Captured> {
     let watcher = Watcher::begin(&directory.join(VIRTUAL), (command, VIRTUAL))?;
-    let runner = Runner::new(Cancel::new()).with_computing(computing);
+    let runner = Runner::new(Cancel::default()).with_computing(computing);
     let (outcome, answered) = runner
         .simulate(&[&plan.cells[cell as usize]], (plan.seed, run), Some(&watcher))
         .map_or_else(|why| (Outcome::Failed(why.to_string()), None), |mut all| all.remove(0));

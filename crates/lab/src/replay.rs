@@ -43,7 +43,7 @@ pub struct Repeated {
 pub fn execute(plan: &Plan, replay: &Replay, directory: &Path) -> io::Result<Repeated> {
     let cell = &plan.cells[replay.cell as usize];
     let capture = Capture::begin(directory, (&replay.comment, VIRTUAL))?;
-    let runner = Runner::new(Cancel::new());
+    let runner = Runner::new(Cancel::default());
     let mut all = runner
         .simulate(&[cell], (plan.seed, replay.run), Some(&capture))
         .expect("nothing cancels a replay");

@@ -33,7 +33,7 @@ pub struct Runner {
 impl Runner {
     /// A runner whose runs end early when `cancel` fires.
     pub fn new(cancel: Cancel) -> Runner {
-        let simulation = Simulation::new().with_time_limit(TIME_LIMIT).with_cancel(cancel);
+        let simulation = Simulation::default().with_time_limit(TIME_LIMIT).with_cancel(cancel);
         Runner { simulation, computing: None }
     }
 

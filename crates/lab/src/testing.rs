@@ -26,7 +26,7 @@ pub(crate) fn built_in(name: &str, settings: &[&str]) -> Plan {
 
 /// The events of a run, which must succeed.
 pub(crate) fn events(plan: &Plan, cell: usize, run: u32) -> Vec<Record> {
-    let records = Runner::new(Cancel::new()).events(&plan.cells[cell], plan.seed, run).unwrap();
+    let records = Runner::new(Cancel::default()).events(&plan.cells[cell], plan.seed, run).unwrap();
     assert_eq!(metrics::outcome(&records), Ok(()));
     records
 }

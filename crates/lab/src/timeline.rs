@@ -188,7 +188,7 @@ mod tests {
 
     fn seen(scenario: &str, settings: &[&str]) -> Seen {
         let plan = built_in(scenario, settings);
-        of(&plan.cells[0], plan.seed, 0, &Cancel::new()).unwrap()
+        of(&plan.cells[0], plan.seed, 0, &Cancel::default()).unwrap()
     }
 
     fn points(seen: &Seen, chart: Chart, name: &str) -> Vec<(f64, f64)> {

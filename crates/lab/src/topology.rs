@@ -87,7 +87,7 @@ impl Track {
     /// an access link or medium is joined to the link of each path directly; otherwise phones meet at a router in
     /// front of it, and share the medium if there is one. Access links lead to the first.
     pub fn build(plan: &NetworkPlan, clients: &Clients<'_>, seed: &Seed, ends: Ends) -> Track {
-        let mut builder = NetworkBuilder::new();
+        let mut builder = NetworkBuilder::default();
         let server = ends.place(&mut builder, SERVER_NAME.to_owned());
         let most = |way: usize| plan.paths.iter().map(|path| path.mtu[way]).max().unwrap_or(0);
         let wire = || wire([most(0), most(1)], seed);

@@ -24,11 +24,6 @@ struct Lines {
 }
 
 impl KeyLog {
-    /// An empty collection.
-    pub fn new() -> KeyLog {
-        KeyLog::default()
-    }
-
     /// Adds one secret. The arguments are those of a TLS library's key log callback: the label
     /// (such as `CLIENT_TRAFFIC_SECRET_0`), the random of the client's hello, and the secret.
     pub fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
@@ -119,14 +114,14 @@ mod tests {
 
     #[test]
     fn a_secret_becomes_a_line_of_the_format() {
-        let log = KeyLog::new();
+        let log = KeyLog::default();
         log.log("CLIENT_TRAFFIC_SECRET_0", &[0x01, 0xab], &[0xff, 0x00, 0x10]);
         assert_eq!(log.cursor().take_new(), "CLIENT_TRAFFIC_SECRET_0 01ab ff0010\n");
     }
 
     #[test]
     fn cursors_give_each_line_once_and_do_not_share_their_place() {
-        let log = KeyLog::new();
+        let log = KeyLog::default();
         let (mut early, mut late) = (log.cursor(), log.cursor());
         log.push("A 01 02\n\n# a comment\nB 03 04\n");
         assert_eq!(early.take_new(), "A 01 02\nB 03 04\n");
@@ -139,7 +134,7 @@ mod tests {
 
     #[test]
     fn threads_may_share_it_and_its_secrets_are_not_printed() {
-        let log = KeyLog::new();
+        let log = KeyLog::default();
         std::thread::scope(|scope| {
             for thread in 0..4u8 {
                 let log = log.clone();

@@ -23,11 +23,6 @@ struct Sinks {
 type Buffer = Arc<Mutex<Vec<u8>>>;
 
 impl QlogSinks {
-    /// No sinks yet.
-    pub fn new() -> QlogSinks {
-        QlogSinks::default()
-    }
-
     /// A new sink for the connection `name`. If the name is taken, the new one is called `name-2`,
     /// `name-3` and so on, so that each can become a file.
     pub fn create(&self, name: &str) -> Box<dyn Write + Send + Sync> {
@@ -75,7 +70,7 @@ mod tests {
 
     #[test]
     fn documents_come_back_in_order_of_creation() {
-        let sinks = QlogSinks::new();
+        let sinks = QlogSinks::default();
         let mut server = sinks.create("server");
         let mut client = sinks.clone().create("client");
         let mut again = sinks.create("server");
@@ -100,7 +95,7 @@ mod tests {
 
     #[test]
     fn sinks_go_to_other_threads() {
-        let sinks = QlogSinks::new();
+        let sinks = QlogSinks::default();
         let mut sink = sinks.create("connection");
         std::thread::spawn(move || sink.write_all(b"x").unwrap()).join().unwrap();
         assert_eq!(sinks.take(), [("connection".to_owned(), b"x".to_vec())]);

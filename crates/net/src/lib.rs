@@ -20,7 +20,7 @@
 //! );
 //! let lossy = link.clone().with(Loss::bernoulli(Ratio::from_parts(3, 1000)));
 //!
-//! let mut builder = NetworkBuilder::new();
+//! let mut builder = NetworkBuilder::default();
 //! let (client, server) = (builder.host("client"), builder.host("server"));
 //! builder.connect(
 //!     End::new(client, ["10.0.0.1".parse()?]),

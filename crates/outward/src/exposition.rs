@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn figures_are_fetched_and_nonsense_is_turned_away() {
-        let metrics = Metrics::new();
+        let metrics = Metrics::default();
         let seen = metrics.counter("seen_total", "Seen.", &[]);
         let address = expose(&metrics, "127.0.0.1:0".parse().unwrap()).unwrap();
         seen.add(5);
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn slow_clients_and_crowds_are_cut_off_and_hold_up_no_other() {
-        let address = expose(&Metrics::new(), "127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = expose(&Metrics::default(), "127.0.0.1:0".parse().unwrap()).unwrap();
         let begin = now();
         // A byte now and then, for twice the time limit.
         let slow = thread::spawn(move || {

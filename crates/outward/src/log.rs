@@ -1,6 +1,5 @@
 //! The log of a service: a line for each event.
 
-use std::fmt;
 use std::io::{self, Write as _};
 use std::time::Duration;
 
@@ -20,7 +19,8 @@ pub enum Format {
 }
 
 /// The severity of an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub enum Level {
     /// Normal operation.
     Info,
@@ -28,16 +28,6 @@ pub enum Level {
     Warning,
     /// An action failed.
     Error,
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Level::Info => "info",
-            Level::Warning => "warning",
-            Level::Error => "error",
-        })
-    }
 }
 
 /// Writes events.

@@ -33,11 +33,6 @@ enum Kind {
 }
 
 impl Metrics {
-    /// An empty set of metrics.
-    pub fn new() -> Metrics {
-        Metrics::default()
-    }
-
     /// The counter with this name and these labels, initially zero. The name ends in `_total`.
     pub fn counter(
         &self,
@@ -142,7 +137,7 @@ mod tests {
 
     #[test]
     fn figures_are_written_as_prometheus_reads_them() {
-        let metrics = Metrics::new();
+        let metrics = Metrics::default();
         let sent = metrics.counter("flags_total", "Flags set.", &[("operator", "A \"1\"")]);
         sent.increment();
         metrics.counter("flags_total", "Flags set.", &[("operator", "B")]).add(3);

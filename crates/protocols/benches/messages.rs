@@ -56,7 +56,7 @@ mod linux {
     /// Messages one after the other, on several connections at once, so that no end waits.
     pub fn messages(protocol: &'static dyn Protocol, tls: Option<(TlsVersion, CipherSuite)>) {
         let (sender, receiver) = channel();
-        let stop = Cancel::new();
+        let stop = Cancel::default();
         let serve = Execution::new(Origin::now()).with_cancel(stop.clone());
         thread::scope(|scope| {
             let server = scope.spawn(move || {

@@ -35,7 +35,7 @@ fn a_run_with_timers_udp_tcp_and_entropy_touches_nothing() {
     let _turn = turn();
     let spec = support::link(Bitrate::from_mbps(20), Duration::from_millis(5), 30_000)
         .with(Loss::bernoulli(Ratio::from_parts(1, 100)));
-    Simulation::new().run(seed(), pair_by(&spec, &seed()), everything).unwrap();
+    Simulation::default().run(seed(), pair_by(&spec, &seed()), everything).unwrap();
     let violations = take_violations();
     assert!(violations.is_empty(), "{violations:#?}");
 }
@@ -79,7 +79,7 @@ fn every_way_to_the_clock_or_to_randomness_trips() {
         (|| assert_eq!(random_by_system_call().len(), 16), "syscall(SYS_getrandom)"),
     ];
     for (call, function) in calls {
-        Simulation::new().run(seed(), nothing(), |_| async move { call() }).unwrap();
+        Simulation::default().run(seed(), nothing(), |_| async move { call() }).unwrap();
         let violations = take_violations();
         assert_eq!(violations.len(), 1, "{function}: {violations:#?}");
         assert_eq!(violations[0].function, function);
@@ -105,12 +105,12 @@ fn threads_that_do_not_simulate_get_what_the_operating_system_gives() {
     check();
     // Nor does it matter that a run is under way beside them.
     let beside = |_| async { std::thread::scope(|scope| scope.spawn(check).join().unwrap()) };
-    Simulation::new().run(seed(), nothing(), beside).unwrap();
+    Simulation::default().run(seed(), nothing(), beside).unwrap();
     assert!(take_violations().is_empty());
 }
 
 fn nothing() -> Network {
-    NetworkBuilder::new().build().unwrap()
+    NetworkBuilder::default().build().unwrap()
 }
 
 /// As the `getrandom` crate from version 0.3 on and the standard library draw.

@@ -56,7 +56,7 @@ impl Track {
     /// let track = trackbed_test::Track::new(1);
     /// ```
     pub fn new(seed: u64) -> Track {
-        let (links, secrets) = (Vec::new(), KeyLog::new());
+        let (links, secrets) = (Vec::new(), KeyLog::default());
         let recorders = Vec::new();
         Track { seed, links, time_limit: TIME_LIMIT, captures: None, secrets, recorders }
     }
@@ -207,7 +207,7 @@ impl Track {
         })?;
         let recording = Recording::default();
         network.set_tap(Some(Box::new(recording.clone())));
-        let simulation = Simulation::new()
+        let simulation = Simulation::default()
             .with_time_limit(Time::ZERO + time_limit)
             .with_events_per_instant(EVENTS_PER_INSTANT);
         let result = simulation.run(root, network, |hosts| {
@@ -228,7 +228,7 @@ impl Track {
 
 /// The network, and its nodes in the order of the ends.
 fn build(links: Vec<Joined>, seed: &Seed) -> Result<(Network, Vec<NodeId>), BuildError> {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let mut nodes = Vec::new();
     for (number, Joined { link, ends, hooks }) in links.into_iter().enumerate() {
         let [forward, backward] = link.directions();

@@ -31,8 +31,8 @@ fn plan(scenario: &str, settings: &str) -> Plan {
 fn time(plan: &Plan, workers: usize) -> Duration {
     let begun = Instant::now();
     let jobs = NonZeroUsize::new(workers);
-    let execution = Execution { jobs, cancel: Cancel::new() };
-    let runs = campaign::run_all(plan, &Virtual::new(), &execution);
+    let execution = Execution { jobs, cancel: Cancel::default() };
+    let runs = campaign::run_all(plan, &Virtual::default(), &execution);
     let elapsed = begun.elapsed();
     assert!(runs.iter().all(|run| run.outcome.samples().is_some()), "every run goes through");
     elapsed

@@ -25,7 +25,7 @@ pub fn install() -> anyhow::Result<Cancel> {
     if let Some(cancel) = INSTALLED.get() {
         return Ok(cancel.clone());
     }
-    let cancel = Cancel::new();
+    let cancel = Cancel::default();
     let switch = cancel.clone();
     let stop = move |_| {
         switch.cancel();

@@ -49,7 +49,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 fn it_ends_with_the_time_or_the_memory() {
     let (long, short) = (Duration::from_secs(3_600), Duration::ZERO);
     for (limit, memory_max) in [(long, 1), (short, u64::MAX)] {
-        let cancel = Cancel::new();
+        let cancel = Cancel::default();
         let _patience = Patience::within(limit, memory_max, cancel.clone());
         let ends = (0..500).any(|_| {
             thread::sleep(Duration::from_millis(20));

@@ -88,7 +88,7 @@ fn a_protocol_carries_a_workload() {
     // A message has 355 B.
     let given = arguments(&protocol::Once.parameters(), "once-longest", "354 B");
     cell.endpoint.transport = TransportParameters::read(&given).unwrap();
-    assert!(Runner::new(Cancel::new()).events(&cell, 1, 0).unwrap().iter().any(failed));
+    assert!(Runner::new(Cancel::default()).events(&cell, 1, 0).unwrap().iter().any(failed));
 }
 
 fn arguments(parameters: &[Parameter], name: &str, text: &str) -> Arguments {
@@ -98,7 +98,7 @@ fn arguments(parameters: &[Parameter], name: &str, text: &str) -> Arguments {
 
 /// The numbers of the packets that come out of `link` if they go in at `times`, in milliseconds.
 fn delivered(link: &LinkSpec, times: &[u64]) -> Vec<u8> {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (client, server) = (builder.host("client"), builder.host("server"));
     let [from, to]: [SocketAddr; 2] = ["10.0.0.1:1", "10.0.0.2:1"].map(|end| end.parse().unwrap());
     let ends = (End::new(client, [from.ip()]), End::new(server, [to.ip()]));
@@ -124,7 +124,7 @@ fn cell(text: &str) -> Cell {
 
 /// How long the measured part of a run takes, in which nothing fails.
 fn completion(cell: &Cell) -> Duration {
-    let records = Runner::new(Cancel::new()).events(cell, 1, 0).unwrap();
+    let records = Runner::new(Cancel::default()).events(cell, 1, 0).unwrap();
     assert_eq!(records.iter().find(|record| failed(record)), None);
     let at = |event: &Event| records.iter().find(|record| record.event == *event).unwrap().at;
     at(&Event::Finished).since(at(&Event::Started))

@@ -29,7 +29,7 @@ pub fn play_all(family: &str, usual: u64, play: impl Fn(u64) -> Played + Sync) {
     let cases = selected(&name, &format!("{name}S")).unwrap_or(0..usual);
     let count = cases.end - cases.start;
     let (mut failed, mut met) = (0, BTreeMap::new());
-    let enough = Cancel::new();
+    let enough = Cancel::default();
     let play = |number: &u64| Ok(play(*number));
     parallel(cases, AT_ONCE, &enough, play, |number, played| {
         let Played { problems, met: newly, description, packets } =

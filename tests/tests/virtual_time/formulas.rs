@@ -30,7 +30,7 @@ fn search(settings: &str, pairs: bool) -> DropsCell {
         run: 0,
         only: None,
         jobs: 2,
-        cancel: Cancel::new(),
+        cancel: Cancel::default(),
     };
     drops::search((&mut plan, 0), Ground::Virtual, &question, &|_, _| ()).unwrap()
 }

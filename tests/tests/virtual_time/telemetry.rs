@@ -25,7 +25,7 @@ fn plan(protocols: &[&str], link: &str, workload: &str) -> Plan {
 fn events(plan: &Plan) -> Vec<(&'static str, Vec<Record>)> {
     let run = |cell: &scenario::Cell| {
         let name = cell.endpoint.protocol.name();
-        let records = Runner::new(Cancel::new()).events(cell, 1, 0).unwrap();
+        let records = Runner::new(Cancel::default()).events(cell, 1, 0).unwrap();
         assert_eq!(metrics::outcome(&records), Ok(()), "{name}");
         let a = account(&records).unwrap();
         assert_eq!(a.sent, a.in_time + a.late + a.lost, "{name}: {a:?}");

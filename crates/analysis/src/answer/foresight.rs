@@ -40,7 +40,11 @@ pub(super) fn of(section: &Section<'_>) -> Option<String> {
                 _ => names.cell(cell, &others),
             };
             let short = |value: f64| Decimals::significant(value, 2).text(value);
-            let rides = plural(cell.metrics.get("gap_ms")?.n.into(), "ride");
+            // A recorded drive is the same in every run.
+            let varies = |name| cell.metrics.get(name).is_some_and(|it| it.min < it.max);
+            let (all, varies) =
+                (cell.metrics.get("gap_ms")?.n, varies("gap_ms") || varies("goodput_mbps"));
+            let rides = plural(if varies { all.into() } else { 1 }, "ride");
             let gap = match (short(before), short(after)) {
                 (was, is) if was == is => format!("leaves the longest gap of a ride at {is} s"),
                 (was, is) => {

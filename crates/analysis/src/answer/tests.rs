@@ -473,14 +473,16 @@ fn what_foresight_buys_and_costs_is_said() {
         let factors = json!({ "foresight": foresight, "scheduler": "ecf" });
         with_factors(factors, &[("goodput_mbps", goodput), ("gap_ms", gap)])
     };
-    for (before, said) in [
-        (987.0, "shortens the longest gap of a ride from 0.99 to 0.14 s"),
-        (141.3, "leaves the longest gap of a ride at 0.14 s"),
+    // Equal runs are the one ride that was recorded.
+    for (before, spread, said, rides) in [
+        (987.0, 1.0, "shortens the longest gap of a ride from 0.99 to 0.14 s", "40 rides"),
+        (141.3, 0.0, "leaves the longest gap of a ride at 0.14 s", "1 ride"),
     ] {
-        let cells = [of("none", before, 25.0), of("pha-d", 141.4, 24.9)];
+        let mut cells = [of("none", before, 25.0), of("pha-d", 141.4, 24.9)];
+        cells[1].metrics.get_mut("gap_ms").unwrap().max += spread;
         let texts = texts(&cells, &[of_means("goodput_mbps", 0, 1, 0.1, [0.05, 0.2])]);
         let expected =
-            format!("Foresight on this line: pha-d {said} and costs 0.4 % of goodput in 40 rides.");
+            format!("Foresight on this line: pha-d {said} and costs 0.4 % of goodput in {rides}.");
         assert_eq!(texts.last(), Some(&expected));
     }
 }

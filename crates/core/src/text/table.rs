@@ -12,6 +12,8 @@ pub struct Table {
     rows: Vec<csv::StringRecord>,
     /// The number of each line that is not empty or a comment.
     numbers: Vec<u64>,
+    /// Whether a comma in a number may separate thousands.
+    has_groups: bool,
 }
 
 /// A column of a table.
@@ -67,7 +69,11 @@ impl Table {
             return Err(empty());
         }
         let heading = rows.remove(0).iter().map(str::to_owned).collect();
-        Ok(Table { heading, rows, numbers })
+        let mut grouped = rows.iter().flatten().filter(|field| field.contains(','));
+        let is_group = |field: &str| field.split_once(',').is_some_and(|(_, end)| end.len() == 3);
+        let has_groups =
+            delimiter == b',' && grouped.all(|it| decimal(it).is_none_or(|_| is_group(it)));
+        Ok(Table { heading, rows, numbers, has_groups })
     }
 
     /// Gives the column with the heading of each pair the name in it.
@@ -131,13 +137,14 @@ impl<'a> Row<'a> {
         self.record.get(column.0).and_then(known)
     }
 
-    /// The finite number in a column, with a decimal point or comma.
+    /// The finite number in a column, with a decimal point or a comma that separates no thousands.
     ///
     /// # Errors
     /// If there is none; the message names the line and the column.
     pub fn number(&self, column: Column) -> Result<f64, TextError> {
         let text = self.record.get(column.0).unwrap_or_default();
-        decimal(text).ok_or_else(|| {
+        let is_clear = |_: &f64| !self.table.has_groups || !text.contains(',');
+        decimal(text).filter(is_clear).ok_or_else(|| {
             let title = &self.table.heading[column.0];
             let why =
                 format!("\"{text}\" in column {title} is not a number; write one such as 1.5");

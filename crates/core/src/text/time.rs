@@ -16,8 +16,10 @@ pub fn seconds(text: &str, unit: Option<f64>) -> Option<f64> {
         number if number < 1e17 => 1e-6,
         _ => 1e-9,
     };
+    // As milliseconds, fourteen digits are times after the year 2286.
+    let digits = (text.len() == 14).then(|| date(text)).flatten();
     let number = decimal(text).map(|number| number * unit.unwrap_or_else(|| by_length(number)));
-    number.or_else(|| date(text))
+    digits.or(number).or_else(|| date(text))
 }
 
 fn date(text: &str) -> Option<f64> {
@@ -44,6 +46,7 @@ fn date(text: &str) -> Option<f64> {
         "%d.%m.%Y %H:%M:%S%.f",
         "%a %b %e %H:%M:%S UTC %Y",
         "%Y.%m.%d_%H.%M.%S",
+        "%Y%m%d%H%M%S",
     ];
     let parsed = |format| NaiveDateTime::parse_from_str(text, format).ok();
     let time = formats.into_iter().find_map(parsed)?.and_utc();
@@ -72,6 +75,7 @@ mod tests {
             ("2023-11-14 23:13:20.5 +0100", None, Some(1_700_000_000.5)),
             ("14.11.2023 22:13:20,5", None, Some(1_700_000_000.5)),
             ("Tue Nov 14 22:13:20 UTC 2023", None, Some(1_700_000_000.0)),
+            ("20231114221320", None, Some(1_700_000_000.0)),
             ("2023-11-14 22:13", None, Some(1_699_999_980.0)),
             ("2023-11-14 17:13:20.5 EST", None, Some(1_700_000_000.5)),
             ("2023-11-14 17:13:20.5 XYZ", None, None),

@@ -126,7 +126,7 @@ impl Passage {
             }
             Reach::World([]) | Reach::OuterEnd => None,
         };
-        let mut builder = NetworkBuilder::new();
+        let mut builder = NetworkBuilder::default();
         let (inside, outside) = (builder.edge("inside"), builder.edge("outside"));
         let link = builder.connect(End::new(inside, []), End::new(outside, []), link);
         let mut network =

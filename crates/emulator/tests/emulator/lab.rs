@@ -94,7 +94,7 @@ impl Lab {
         setting: Setting,
     ) -> Result<Lab, namespace::NamespaceError> {
         let mut backstage = Backstage::new()?;
-        let mut builder = NetworkBuilder::new();
+        let mut builder = NetworkBuilder::default();
         let supers = [setting.supers, setting.supers.reverse()];
         let mut port = |end: usize, host| {
             let (supers, device, mtu) = (supers[end], setting.device, setting.mtu[end]);

@@ -60,7 +60,7 @@ fn packets_take_the_path_of_the_address_that_they_come_from() {
     let (near, near_ports) = machine(&mut backstage, 1).unwrap();
     let (far, far_ports) = machine(&mut backstage, 2).unwrap();
 
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (mut links, mut attachments) = (Vec::new(), Vec::new());
     for (path, (near, far)) in (0..PATHS).zip(near_ports.into_iter().zip(far_ports)) {
         let ends = [builder.edge(format!("near{path}")), builder.edge(format!("far{path}"))];

@@ -130,7 +130,7 @@ fn is_right(written: &Document, recorded: &Recorded) -> Result<bool, DirectoryEr
         model: written.model.clone(),
     };
     let is_virtual = about.substrate == VIRTUAL;
-    let origin = if is_virtual { campaign::origin(&Virtual::new(), plan) } else { of_machine };
+    let origin = if is_virtual { campaign::origin(&Virtual::default(), plan) } else { of_machine };
     let summary = |keep_invalid| trackbed_analysis::document(plan, &origin, runs, keep_invalid);
     Ok(*written == summary(false)? || !is_virtual && *written == summary(true)?)
 }

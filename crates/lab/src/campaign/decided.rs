@@ -225,7 +225,7 @@ impl Deciding {
         let missing = Units::of(plan, is_missing);
         let total: u64 = self.cells.iter().map(|cell| u64::from(cell.runs)).sum();
         progress.set(total, total - missing.len());
-        let done = keeping.run(plan, &missing, directory, &mut Refresh::new(), progress)?;
+        let done = keeping.run(plan, &missing, directory, &mut Refresh::default(), progress)?;
         Ok((done, done == missing.len()))
     }
 

@@ -97,7 +97,7 @@ impl Sources {
 fn origin(all: &[&Recorded]) -> Result<Origin, MergeError> {
     let Recorded { about, plan, .. } = all[0];
     if about.substrate == VIRTUAL {
-        return Ok(campaign::origin(&Virtual::new(), plan));
+        return Ok(campaign::origin(&Virtual::default(), plan));
     }
     let mut model = None;
     let mut values: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();

@@ -159,7 +159,7 @@ impl Rounds {
         progress: &mut dyn Progress,
     ) -> Result<bool, DirectoryError> {
         let asked = about.clone();
-        let mut refresh = Refresh::new();
+        let mut refresh = Refresh::default();
         let mut describe = |runs: u32, directory: &mut RunDirectory| {
             *about = with_runs(&asked, runs);
             directory.describe(about)

@@ -103,7 +103,7 @@ pub fn capture(
     match ground {
         Ground::Virtual => {
             let capture = Capture::begin(directory, (command, VIRTUAL))?;
-            let runner = Runner::new(Cancel::new()).with_time_limit(LIMIT);
+            let runner = Runner::new(Cancel::default()).with_time_limit(LIMIT);
             let _ = runner.simulate(&[&cell], (plan.seed, question.run), Some(&capture));
             capture.finish()?;
         }

@@ -111,7 +111,7 @@ impl Trials<'_> {
     fn virtually(&self, places: &[Place]) -> Trial {
         let watcher = Watcher::default();
         let cell = altered(&self.original, self.question.fault, places);
-        let runner = Runner::new(Cancel::new()).with_time_limit(LIMIT);
+        let runner = Runner::new(Cancel::default()).with_time_limit(LIMIT);
         let unit = (self.plan.seed, self.question.run);
         let ended = match runner.record(&cell, unit, Some(&watcher)) {
             Ok(records) => {

@@ -182,7 +182,7 @@ impl Search<'_, '_> {
         let mut given: Vec<Option<Vec<Option<Given>>>> =
             places.iter().map(|place| kept.get(&name(place))).collect();
         let missing: Vec<usize> = (0..places.len()).filter(|it| given[*it].is_none()).collect();
-        let cancel = Cancel::new();
+        let cancel = Cancel::default();
         let mut failed = None;
         let job = |index: &usize| trier.execute(&places[*index], trial, &cancel);
         parallel(missing.into_iter(), question.jobs, &cancel, job, |index, result| {

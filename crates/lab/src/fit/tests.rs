@@ -16,7 +16,7 @@ fn source() -> Source {
 /// The figures of a hidden setting, in words.
 fn figures_of(hidden: &[Override], seed: u64) -> Vec<String> {
     let plan = scenario(hidden);
-    let runner = crate::run::Runner::new(Cancel::new());
+    let runner = crate::run::Runner::new(Cancel::default());
     let metrics = [("median rtt", "rtt_ms", 0), ("median completion", "completion_ms", 1)];
     let figure = |(name, metric, cell): (&str, &str, usize)| {
         let outcome = |run| runner.execute(&plan.cells[cell], seed, run).unwrap();
@@ -61,7 +61,7 @@ impl Asked {
             runs: RUNS,
             seed: self.seed,
             jobs: NonZeroUsize::new(2).unwrap(),
-            cancel: Cancel::new(),
+            cancel: Cancel::default(),
         };
         check(&question).unwrap();
         let mut kept = Kept::open(kept, "the test").unwrap();

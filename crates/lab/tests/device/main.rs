@@ -22,8 +22,8 @@ fn plan(text: &str) -> Plan {
 
 fn samples(text: &str) -> BTreeMap<String, Vec<f64>> {
     let plan = plan(text);
-    Virtual::new().check(&plan).unwrap();
-    match Virtual::new().execute(&plan, &[0], 0).unwrap().remove(0).outcome {
+    Virtual::default().check(&plan).unwrap();
+    match Virtual::default().execute(&plan, &[0], 0).unwrap().remove(0).outcome {
         Outcome::Samples(samples) => samples,
         Outcome::Failed(why) => panic!("{why}\n{text}"),
     }
@@ -31,7 +31,7 @@ fn samples(text: &str) -> BTreeMap<String, Vec<f64>> {
 
 fn events(text: &str) -> Vec<Record> {
     let plan = plan(text);
-    let events = Runner::new(Cancel::new()).events(&plan.cells[0], plan.seed, 0);
+    let events = Runner::new(Cancel::default()).events(&plan.cells[0], plan.seed, 0);
     events.unwrap_or_else(|why| panic!("{why}\n{text}"))
 }
 

@@ -51,8 +51,8 @@ fn results_do_not_depend_on_how_many_run_at_once() {
             .replace("\"http2\"", "[\"http2\", \"http3\", \"mqtt\", \"coap+dtls\"]");
     let plan = plan(&format!("runs = 2\n{text}"));
     let results = |jobs: usize| {
-        let execution = Execution { jobs: NonZeroUsize::new(jobs), cancel: Cancel::new() };
-        campaign::run_all(&plan, &Virtual::new(), &execution)
+        let execution = Execution { jobs: NonZeroUsize::new(jobs), cancel: Cancel::default() };
+        campaign::run_all(&plan, &Virtual::default(), &execution)
     };
     let alone = results(1);
     assert_eq!(alone.len(), 32);
@@ -65,7 +65,7 @@ fn results_do_not_depend_on_how_many_run_at_once() {
 fn document_of_nothing(plan: &Plan) -> Document {
     trackbed_analysis::document(
         plan,
-        &campaign::origin(&Virtual::new(), plan),
+        &campaign::origin(&Virtual::default(), plan),
         &Vec::<RunResult>::new(),
         false,
     )
@@ -79,6 +79,6 @@ fn the_document_says_that_it_is_a_model() {
     let words = document_of_nothing(&with).model.unwrap();
     assert!(words.contains("1 or 4 cores") && words.contains("measured on"), "{words}");
     let without = plan(&telemetry("http2", "", "").replace("[inference]\n", ""));
-    assert_eq!(Virtual::new().model(&without), None);
+    assert_eq!(Virtual::default().model(&without), None);
     assert_eq!(document_of_nothing(&without).model, None);
 }

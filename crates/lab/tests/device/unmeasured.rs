@@ -7,7 +7,8 @@ use super::{plan, telemetry};
 /// Virtual time has models of measured work only.
 #[test]
 fn virtual_time_requires_measured_durations() {
-    let refusal = |lines: &str| Virtual::new().check(&plan(&telemetry("http2", lines, ""))).err();
+    let refusal =
+        |lines: &str| Virtual::default().check(&plan(&telemetry("http2", lines, ""))).err();
     assert_eq!(refusal("kind = \"none\""), None);
     assert_eq!(refusal("kind = \"detector\""), None);
     let why = refusal("kind = \"command\"\ncommand = \"./one\"").unwrap();
@@ -32,6 +33,6 @@ fn virtual_time_requires_measured_durations() {
 fn idleness_passes() {
     let text = "protocol = \"http2\"\n[link]\ndelay = \"5 ms\"\n\
                 [workload]\nkind = \"idle\"\nduration = \"6 s\"\n";
-    let run = Virtual::new().execute(&plan(text), &[0], 0).unwrap().remove(0);
+    let run = Virtual::default().execute(&plan(text), &[0], 0).unwrap().remove(0);
     assert_eq!(run.outcome.samples().unwrap()["wire_bytes"], [0.0]);
 }

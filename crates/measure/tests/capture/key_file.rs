@@ -8,7 +8,7 @@ use crate::scratch_file;
 fn a_saved_key_log_replaces_the_old_one_and_is_for_its_owner_alone() {
     let path = scratch_file("keys.log");
     let _ = fs::remove_file(&path);
-    let log = KeyLog::new();
+    let log = KeyLog::default();
     log.push("A 01 02\nB 03 04");
     log.save(&path).unwrap();
     log.save(&path).unwrap();

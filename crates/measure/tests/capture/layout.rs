@@ -12,7 +12,7 @@ fn every_block_has_the_bytes_of_the_specification() {
     let mut writer = PcapngWriter::new(Vec::new(), &section).unwrap();
     let point = TapPoint { name: "up".into(), snap_len: 21, ..TapPoint::default() };
     let tap = writer.add_tap(&point).unwrap();
-    let keys = KeyLog::new();
+    let keys = KeyLog::default();
     writer.follow_keys(&keys);
     keys.push("A 01 2");
     let packet = packet(22);

@@ -101,7 +101,7 @@ fn lengths_of_packets_are_read_with_their_times() {
 /// Each packet is preceded by all secrets known when it was written, each once.
 #[test]
 fn secrets_stand_before_the_packets_that_need_them() {
-    let keys = KeyLog::new();
+    let keys = KeyLog::default();
     let write = |mut writer: PcapngWriter<Vec<u8>>| {
         let tap = writer.add_tap(&tap_point("uplink", 0)).unwrap();
         keys.push("A 01 02");

@@ -18,7 +18,7 @@ const SESSION: &str = include_str!("../data/tls13-session.txt");
 fn capinfos_agrees_about_the_whole_file() {
     let path = scratch_file("capinfos.pcapng");
     let mut writer = PcapngWriter::new(fs::File::create(&path).unwrap(), &section()).unwrap();
-    let keys = KeyLog::new();
+    let keys = KeyLog::default();
     writer.follow_keys(&keys);
     keys.log("CLIENT_RANDOM", &[1; 32], &[2; 48]);
     let up = writer.add_tap(&tap_point("uplink", 0)).unwrap();
@@ -54,7 +54,7 @@ fn tshark_decrypts_with_the_secrets_in_the_capture_and_not_without() {
 }
 
 fn write_tls_session(path: &Path, has_keys: bool) {
-    let keys = KeyLog::new();
+    let keys = KeyLog::default();
     let mut writer = PcapngWriter::new(fs::File::create(path).unwrap(), &section()).unwrap();
     writer.follow_keys(&keys);
     let tap = writer.add_tap(&tap_point("uplink", 0)).unwrap();

@@ -100,11 +100,6 @@ pub enum BuildError {
 }
 
 impl NetworkBuilder {
-    /// No nodes and no links.
-    pub fn new() -> NetworkBuilder {
-        NetworkBuilder::default()
-    }
-
     /// Adds a host: it sends and receives, and forwards nothing.
     pub fn host(&mut self, name: impl Into<String>) -> NodeId {
         self.node(name.into(), NodeKind::Host)

@@ -41,7 +41,7 @@ impl Medium for OneAtATime {
 
 #[test]
 fn stations_wait_for_each_other_in_both_directions() {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (mast, server) = (builder.router("mast"), builder.host("server"));
     let names = ["10.0.0.1", "10.0.0.2"];
     let stations = names.map(|address| {

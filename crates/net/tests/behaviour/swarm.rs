@@ -15,7 +15,7 @@ struct Graph {
 impl Graph {
     fn random(rng: &mut Rng, mut link: impl FnMut(&mut Rng) -> Duplex) -> Graph {
         let size = 2 + rng.below(12) as usize;
-        let mut builder = NetworkBuilder::new();
+        let mut builder = NetworkBuilder::default();
         let routers: Vec<NodeId> = (0..size).map(|n| builder.router(format!("r{n}"))).collect();
         let mut distances = vec![vec![1_000; size]; size];
         (0..size).for_each(|n| distances[n][n] = 0);

@@ -8,7 +8,7 @@ use crate::topology::{drain, duplex};
 
 /// a -1500- r -1300- b (1400 from b); the router optionally has addresses.
 fn narrow_path(addresses: &[&str]) -> (Network, [NodeId; 2], LinkId) {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (a, r, b) = (builder.host("a"), builder.router("r"), builder.host("b"));
     let router_end = End::new(r, addresses.iter().map(|text| ip(text)));
     builder.connect(End::new(a, [ip("10.0.0.1"), ip("fd00::1")]), router_end, duplex(100, ms(1)));

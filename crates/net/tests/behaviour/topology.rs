@@ -16,7 +16,7 @@ pub fn duplex(mbps: u64, delay: Duration) -> Duplex {
 
 /// Hosts "a" and "b", and the link between them.
 pub fn pair(link: Duplex) -> (Network, NodeId, NodeId, LinkId) {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (a, b) = (builder.host("a"), builder.host("b"));
     let a_end = End::new(a, addresses(["10.0.0.1", "fd00::1"]));
     let link = builder.connect(a_end, End::new(b, [ip("10.0.0.2")]), link);
@@ -43,7 +43,7 @@ fn addresses<const N: usize>(texts: [&str; N]) -> [IpAddr; N] {
 
 #[test]
 fn a_packet_takes_serialisation_and_delay_of_every_link_on_its_way() {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (a, r, b) = (builder.host("a"), builder.router("r"), builder.host("b"));
     builder.connect(End::new(a, [ip("10.0.0.1")]), End::new(r, []), duplex(50, ms(10)));
     builder.connect(End::new(r, []), End::new(b, [ip("10.0.1.1")]), duplex(10, ms(5)));
@@ -60,7 +60,7 @@ fn a_packet_takes_serialisation_and_delay_of_every_link_on_its_way() {
 /// a - r0 - r1 - r2 - b, with a shortcut r0 - r2.
 #[test]
 fn packets_take_the_way_with_the_fewest_links() {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (a, b) = (builder.host("a"), builder.host("b"));
     let routers: Vec<NodeId> = (0..4).map(|n| builder.router(format!("r{n}"))).collect();
     let mut join = |from: usize, to: usize| {
@@ -89,7 +89,7 @@ fn packets_take_the_way_with_the_fewest_links() {
 
 #[test]
 fn two_senders_share_a_bottleneck() {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (router, server) = (builder.router("r"), builder.host("server"));
     let server_end = End::new(server, [ip("10.9.0.1")]);
     let bottleneck = builder.connect(End::new(router, []), server_end, duplex(12, ms(0)));
@@ -126,7 +126,7 @@ fn two_senders_share_a_bottleneck() {
 /// A phone with Wi-Fi and cellular: the source address chooses the link, both ways.
 #[test]
 fn the_source_address_chooses_the_interface() {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (phone, server) = (builder.host("phone"), builder.host("server"));
     let internet = builder.router("internet");
     let mut attach = |node, texts: [&str; 2], delay| {
@@ -159,7 +159,7 @@ fn the_source_address_chooses_the_interface() {
 
 #[test]
 fn what_has_no_way_is_counted() {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (a, b, island) = (builder.host("a"), builder.host("b"), builder.host("island"));
     let other = builder.host("other");
     builder.connect(
@@ -227,7 +227,7 @@ impl Tap for Recorder {
 
 #[test]
 fn a_tap_sees_packets_enter_leave_and_vanish() {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (a, r, b) = (builder.host("a"), builder.router("r"), builder.host("b"));
     let spec = LinkSpec::simple(Bitrate::from_mbps(12), DropTail::of_packets(0), ms(1));
     let lossy = LinkSpec::new().with(Loss::bernoulli(Ratio::ONE));
@@ -263,7 +263,7 @@ fn a_tap_sees_packets_enter_leave_and_vanish() {
 
 #[test]
 fn what_happens_together_happens_in_the_order_of_the_links() {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (r, sink) = (builder.router("r"), builder.host("sink"));
     let sources: Vec<(NodeId, String)> = (0..20)
         .map(|n| {
@@ -285,7 +285,7 @@ fn what_happens_together_happens_in_the_order_of_the_links() {
 
 #[test]
 fn ten_thousand_hosts_behind_one_router_reach_one_another() {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let router = builder.router("r");
     let address = |n: u32| IpAddr::from(std::net::Ipv4Addr::from(0x0a00_0001 + n));
     let instant = LinkSpec::new();
@@ -311,7 +311,7 @@ fn ten_thousand_hosts_behind_one_router_reach_one_another() {
 #[test]
 fn impossible_networks_are_refused() {
     let build = |first: &[&str], second: &[&str], mtu, same_name| {
-        let mut builder = NetworkBuilder::new();
+        let mut builder = NetworkBuilder::default();
         let a = builder.host("a");
         let b = builder.host(if same_name { "a" } else { "b" });
         let end = |node, texts: &[&str]| End::new(node, texts.iter().map(|text| ip(text)));
@@ -330,18 +330,18 @@ fn impossible_networks_are_refused() {
     let six = build(&["fd00::1"], &two, 1279, false);
     assert_eq!(six, BuildError::MtuTooSmall { mtu: 1279, least: 1280 });
     assert!(six.to_string().contains("use at least 1280"));
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let a = builder.host("a");
     builder.connect(End::new(a, [ip(one[0])]), End::new(a, [ip(two[0])]), duplex(1, ms(1)));
     assert_eq!(builder.build().unwrap_err(), BuildError::SelfLink("a".into()));
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     builder.edge("alone");
     assert_eq!(builder.build().unwrap_err(), BuildError::EdgeLinks("alone".into()));
 }
 
 #[test]
 fn an_edge_sends_and_takes_packets_of_any_address() {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (near, far) = (builder.edge("near"), builder.edge("far"));
     let link = builder.connect(End::new(near, []), End::new(far, []), duplex(50, ms(10)));
     let mut network = builder.build().unwrap();
@@ -355,7 +355,7 @@ fn an_edge_sends_and_takes_packets_of_any_address() {
 
 #[test]
 fn a_router_sends_an_edge_what_is_addressed_to_it() {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (edge, router, host) = (builder.edge("edge"), builder.router("r"), builder.host("host"));
     builder.connect(End::new(edge, [ip("10.0.0.1")]), End::new(router, []), duplex(50, ms(1)));
     builder.connect(End::new(router, []), End::new(host, [ip("10.0.1.1")]), duplex(50, ms(1)));
@@ -369,7 +369,7 @@ fn a_router_sends_an_edge_what_is_addressed_to_it() {
 /// 1,500 bytes take 12 ms at 1 Mbit/s. The packet that is being sent goes on, and is lost at the host.
 #[test]
 fn what_waits_for_an_address_that_is_gone_takes_no_time_of_the_link() {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (server, r, phone) = (builder.host("server"), builder.router("r"), builder.host("phone"));
     builder.connect(End::new(server, [ip("10.0.0.1")]), End::new(r, []), duplex(1_000, ms(0)));
     let two = addresses(["10.0.1.1", "10.0.1.2"]);

@@ -151,7 +151,7 @@ fn a_server_answers_from_the_address_that_was_asked() {
     for_each_protocol(|protocol| {
         for asked in [ips(&["10.0.0.2", "10.0.0.3"]), ips(&["fd00::2", "fd00::3"])] {
             let seed = Seed::of_run(1, 0);
-            let mut builder = NetworkBuilder::new();
+            let mut builder = NetworkBuilder::default();
             let client = End::new(builder.host("client"), ips(&["10.0.0.1", "fd00::1"]));
             let server = End::new(builder.host("server"), asked.clone());
             builder.connect(client, server, Duplex::new(&clean(), &clean(), &seed));

@@ -15,7 +15,7 @@ fn roam<T: Send, F: Future<Output = T>>(
     let seed = Seed::of_run(1, 0);
     let address = |at: u8| vec![IpAddr::from([10, at, 0, 1])];
     let networks: Vec<Vec<IpAddr>> = (0..networks).map(address).collect();
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (client, server) = (builder.host("client"), builder.host("server"));
     builder.connect(
         End::new(client, networks.concat()),
@@ -28,7 +28,7 @@ fn roam<T: Send, F: Future<Output = T>>(
     };
     let mut network = builder.build().unwrap();
     network.set_tap(tap);
-    Simulation::new().run(seed, network, run).unwrap()
+    Simulation::default().run(seed, network, run).unwrap()
 }
 
 /// A server, and a dialer and its connection, on which a request was answered.

@@ -60,7 +60,7 @@ pub fn fast(mbps: u64) -> LinkSpec {
 
 /// Two hosts, `client` and `server`, and a link in each direction.
 pub fn network(up: &LinkSpec, down: &LinkSpec, seed: &Seed) -> Network {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (client, server) = (builder.host("client"), builder.host("server"));
     let addresses =
         |n: u8| [format!("10.0.0.{n}"), format!("fd00::{n}")].map(|a| a.parse().unwrap());
@@ -78,7 +78,7 @@ pub const ENDS: [IpAddr; 2] =
 
 /// Two ways from the client, which meet in front of the server.
 pub fn fork(ways: [&LinkSpec; 2], seed: &Seed) -> Network {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (client, server) = (builder.host("client"), builder.host("server"));
     let crossing = builder.router("crossing");
     let wire = || Duplex::new(&LinkSpec::new(), &LinkSpec::new(), seed);
@@ -129,7 +129,7 @@ pub fn simulate_on<T: Send, F: Future<Output = T>>(
         let host = |name| hosts.get(name).unwrap();
         main(Track { client: host("client"), server: host("server") })
     };
-    Simulation::new().run(seed, network, run).unwrap()
+    Simulation::default().run(seed, network, run).unwrap()
 }
 
 /// Runs `main` in virtual time over `network`, and returns what `tap` has seen as well.

@@ -91,7 +91,7 @@ $GPGSV,2,1,08,01,40,083,46,02,17,308,41,12,07,344,39,14,22,228,45*75
 #[test]
 fn damaged_sentences_are_told_and_passed_over() {
     let good = "$GPRMC,123519,A,4807.038,N,01131.000,E,022.4,084.4,230394,003.1,W*6A";
-    let mut reader = NmeaReader::new();
+    let mut reader = NmeaReader::default();
     for damaged in [
         &good.replace("4807", "4808"),
         &good[10..],
@@ -120,7 +120,7 @@ fn sentence(time: &str, east: &str) -> String {
 /// Two receivers, of which the second is late.
 #[test]
 fn the_clock_goes_on_past_midnight() {
-    let mut reader = NmeaReader::new();
+    let mut reader = NmeaReader::default();
     let mut seconds =
         |time: &str| reader.read(&sentence(time, "00000.000")).unwrap().unwrap().seconds.unwrap();
     let times = ["235959", "000000", "235959.5", "000001", "000000.5"].map(&mut seconds);

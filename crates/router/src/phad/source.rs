@@ -114,7 +114,7 @@ fn read_nmea(path: &Path, tell: &mut dyn FnMut(News) -> bool) -> io::Result<()> 
     if !tell(News::Connected) {
         return Ok(());
     }
-    let mut reader = NmeaReader::new();
+    let mut reader = NmeaReader::default();
     read_lines(&mut file, |line| match reader.read(&String::from_utf8_lossy(line)) {
         Ok(Some(sample)) => {
             let (coordinates, speed_m_s) = (sample.coordinates, sample.speed_m_s);

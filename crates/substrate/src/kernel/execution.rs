@@ -22,7 +22,7 @@ pub struct Execution {
 impl Execution {
     /// A run whose time counts from `origin`, limited to one hour.
     pub fn new(origin: Origin) -> Execution {
-        Execution { origin, time_limit: Time::from_millis(3_600_000), cancel: Cancel::new() }
+        Execution { origin, time_limit: Time::from_millis(3_600_000), cancel: Cancel::default() }
     }
 
     /// The same with another time limit, beyond which a run counts as stalled.

@@ -36,11 +36,6 @@ pub(crate) fn execute<T, F: Future<Output = T>>(
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// A switch that has not been used yet.
-    pub fn new() -> Cancel {
-        Cancel::default()
-    }
-
     /// Stops the runs. May be called from a signal handler's thread.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);

@@ -11,7 +11,7 @@
 //! use trackbed_substrate::{TcpOptions, now, simulated::Simulation};
 //!
 //! let seed = Seed::of_run(1, 0);
-//! let mut builder = NetworkBuilder::new();
+//! let mut builder = NetworkBuilder::default();
 //! let (phone, server) = (builder.host("phone"), builder.host("server"));
 //! let link = LinkSpec::new().then(Delay::fixed(Duration::from_millis(20)));
 //! builder.connect(
@@ -19,7 +19,7 @@
 //!     End::new(server, ["10.0.0.2".parse()?]),
 //!     Duplex::new(&link, &link, &seed.child("link")),
 //! );
-//! let established = Simulation::new().run(seed, builder.build()?, |hosts| async move {
+//! let established = Simulation::default().run(seed, builder.build()?, |hosts| async move {
 //!     let options = TcpOptions::default();
 //!     let server = "10.0.0.2:80".parse().unwrap();
 //!     let _listener = hosts.get("server").unwrap().listen_tcp(server, &options).unwrap();

@@ -28,23 +28,19 @@ pub struct Simulation {
 }
 
 impl Default for Simulation {
-    fn default() -> Simulation {
-        Simulation::new()
-    }
-}
-
-impl Simulation {
     /// Runs of at most one simulated hour, with at most 1,000,000 events (and 1,000 more for each
     /// node of the network) at one instant.
-    pub fn new() -> Simulation {
+    fn default() -> Simulation {
         Simulation {
             time_limit: Time::from_millis(3_600_000),
             events_per_instant: 1_000_000,
             tick: None,
-            cancel: Cancel::new(),
+            cancel: Cancel::default(),
         }
     }
+}
 
+impl Simulation {
     /// The same with another limit of simulated time, beyond which a run counts as stalled.
     #[must_use]
     pub fn with_time_limit(self, time_limit: Time) -> Simulation {

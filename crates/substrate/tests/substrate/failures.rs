@@ -11,7 +11,7 @@ fn fail<F: Future<Output = ()>>(
 
 #[test]
 fn a_stall_says_who_waits_for_what() {
-    let error = fail(&Simulation::new(), |hosts| async move {
+    let error = fail(&Simulation::default(), |hosts| async move {
         let server = hosts.get("server").unwrap();
         let socket = server.bind_udp(address(SERVER, 7)).unwrap();
         spawn_named("echo server", async move {
@@ -45,7 +45,7 @@ fn a_stall_says_who_waits_for_what() {
 
 #[test]
 fn a_run_without_end_reaches_the_limit_of_time() {
-    let simulation = Simulation::new().with_time_limit(Time::from_millis(1_000));
+    let simulation = Simulation::default().with_time_limit(Time::from_millis(1_000));
     let error = fail(&simulation, |_| async {
         loop {
             sleep(Duration::from_millis(300)).await;
@@ -58,7 +58,7 @@ fn a_run_without_end_reaches_the_limit_of_time() {
 
 #[test]
 fn tasks_that_wake_one_another_without_end_are_a_livelock() {
-    let simulation = Simulation::new().with_events_per_instant(10_000);
+    let simulation = Simulation::default().with_events_per_instant(10_000);
     let error = fail(&simulation, |_| async {
         sleep(Duration::from_millis(1)).await;
         poll_fn::<(), _>(|cx| {
@@ -73,7 +73,7 @@ fn tasks_that_wake_one_another_without_end_are_a_livelock() {
 
 #[test]
 fn many_events_are_no_livelock_as_long_as_time_passes() {
-    let simulation = Simulation::new().with_events_per_instant(0);
+    let simulation = Simulation::default().with_events_per_instant(0);
     // The two nodes of the network add 2,000 events.
     let end = simulation.run(seed(), slow_pair(), |_| async {
         for _ in 0..100_000 {
@@ -97,14 +97,14 @@ fn a_panic_anywhere_in_a_run_is_its_result() {
         });
         task.await;
     };
-    let errors = [fail(&Simulation::new(), in_main), fail(&Simulation::new(), in_task)];
+    let errors = [fail(&Simulation::default(), in_main), fail(&Simulation::default(), in_task)];
     for error in errors {
         let RunError::Panicked { at, message, location } = error else { panic!("{error}") };
         assert_eq!((at, &*message), (Time::from_millis(2), "number 5"));
         assert!(location.unwrap().contains("failures.rs"));
     }
     // The next run is as good as new.
-    assert_eq!(Simulation::new().run(seed(), slow_pair(), |_| async { 1 }).unwrap(), 1);
+    assert_eq!(Simulation::default().run(seed(), slow_pair(), |_| async { 1 }).unwrap(), 1);
 }
 
 #[test]
@@ -113,14 +113,14 @@ fn a_panic_before_the_first_poll_is_caught_too() {
         assert!(hosts.get("missing").is_some(), "there is no such host");
         async {}
     };
-    let error = fail(&Simulation::new(), main);
+    let error = fail(&Simulation::default(), main);
     assert!(matches!(error, RunError::Panicked { message, .. } if message.contains("no such")));
 }
 
 #[test]
 fn a_cancelled_run_ends_at_its_next_step() {
-    let cancel = Cancel::new();
-    let simulation = Simulation::new().with_cancel(cancel.clone());
+    let cancel = Cancel::default();
+    let simulation = Simulation::default().with_cancel(cancel.clone());
     let error = fail(&simulation, |_| async move {
         sleep(Duration::from_millis(1)).await;
         cancel.cancel();
@@ -146,12 +146,13 @@ fn seeded_entropy_is_the_runs_own_and_ends_with_it() {
         assert!(refused, "another thread got seeded bytes");
         (first, other, client.entropy())
     };
-    let (first, other, entropy) = Simulation::new().run(seed(), slow_pair(), main).unwrap();
+    let (first, other, entropy) = Simulation::default().run(seed(), slow_pair(), main).unwrap();
     assert_ne!(first, other);
     assert!(draw(&entropy).is_err(), "seeded bytes after the run");
-    let (again, ..) = Simulation::new().run(seed(), slow_pair(), main).unwrap();
+    let (again, ..) = Simulation::default().run(seed(), slow_pair(), main).unwrap();
     assert_eq!(first, again);
-    let late = Simulation::new().run(seed(), slow_pair(), |_| async { draw(&entropy).is_err() });
+    let late =
+        Simulation::default().run(seed(), slow_pair(), |_| async { draw(&entropy).is_err() });
     assert!(late.unwrap(), "seeded bytes in another run");
     // The bytes come from the stream with this name.
     let mut expected = [0; 32];
@@ -161,7 +162,7 @@ fn seeded_entropy_is_the_runs_own_and_ends_with_it() {
 
 #[test]
 fn sockets_that_outlive_their_run_fail_and_do_no_harm() {
-    let (socket, host) = Simulation::new()
+    let (socket, host) = Simulation::default()
         .run(seed(), slow_pair(), |hosts| async move {
             let host = hosts.get("client").unwrap();
             (host.bind_udp("0.0.0.0:0".parse().unwrap()).unwrap(), host)
@@ -173,7 +174,7 @@ fn sockets_that_outlive_their_run_fail_and_do_no_harm() {
 
 #[test]
 fn another_thread_that_wakes_a_task_is_told_that_it_must_not() {
-    let told = Simulation::new().run(seed(), slow_pair(), |_| async {
+    let told = Simulation::default().run(seed(), slow_pair(), |_| async {
         let waker = Arc::new(Mutex::new(None));
         let seen = Arc::clone(&waker);
         spawn(poll_fn::<(), _>(move |cx| {

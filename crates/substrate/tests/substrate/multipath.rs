@@ -17,7 +17,7 @@ fn server(path: u8) -> IpAddr {
 /// A client with two links of 20 Mbit/s to a router, behind which the server is; the router sends by
 /// destination, a host by its own address.
 fn two_paths() -> Network {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let [near, far] = [builder.host("client"), builder.host("server")];
     let router = builder.router("router");
     let wire = LinkSpec::new();
@@ -79,7 +79,7 @@ fn download(
         let at = now();
         (at, sender.await)
     };
-    Simulation::new().run(seed(), two_paths(), main).unwrap()
+    Simulation::default().run(seed(), two_paths(), main).unwrap()
 }
 
 #[test]
@@ -133,6 +133,6 @@ fn an_unknown_scheduler_is_refused_with_those_that_are_known() {
         let connect = hosts.get("client").unwrap().connect_tcp(None, address, &options).await;
         connect.err().expect("there is no such scheduler").to_string()
     };
-    let refusal = Simulation::new().run(seed(), two_paths(), main).unwrap();
+    let refusal = Simulation::default().run(seed(), two_paths(), main).unwrap();
     assert!(refusal.contains("fate") && refusal.contains("minrtt"), "{refusal}");
 }

@@ -26,7 +26,7 @@ fn at_most(n: usize) -> NonZeroUsize {
 
 #[test]
 fn results_do_not_depend_on_how_many_run_at_once() {
-    let simulation = Simulation::new();
+    let simulation = Simulation::default();
     let mut texts = BTreeSet::new();
     for n in [1, 2, 7, 100] {
         let results = all_of(0..24, n, |&run| job(&simulation, run));
@@ -41,8 +41,8 @@ fn results_do_not_depend_on_how_many_run_at_once() {
 
 #[test]
 fn cancelling_keeps_what_is_finished() {
-    let cancel = Cancel::new();
-    let simulation = Simulation::new().with_cancel(cancel.clone());
+    let cancel = Cancel::default();
+    let simulation = Simulation::default().with_cancel(cancel.clone());
     let mut results = Vec::new();
     parallel(
         100..200,
@@ -77,7 +77,7 @@ fn jobs_wait_for_the_consumer_of_results() {
     parallel(
         0..10_000,
         at_most(2),
-        &Cancel::new(),
+        &Cancel::default(),
         |_| Ok(started.fetch_add(1, Ordering::SeqCst)),
         |_, _| {
             taken += 1;

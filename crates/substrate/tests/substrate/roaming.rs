@@ -13,7 +13,7 @@ fn networks() -> Vec<Vec<IpAddr>> {
 
 /// A phone with addresses in three networks, and a server 10 ms away.
 fn network() -> (Network, NodeId) {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (phone, server) = (builder.host("phone"), builder.host("server"));
     let spec = LinkSpec::new().then(Delay::fixed(Duration::from_millis(10)));
     builder.connect(
@@ -31,7 +31,7 @@ fn unroutable(hosts: &Hosts) -> u64 {
 #[test]
 fn the_old_address_is_gone_at_once_and_the_new_one_works() {
     let (network, phone) = network();
-    Simulation::new()
+    Simulation::default()
         .run(seed(), network, |hosts| async move {
             let phone = hosts.roaming(phone, networks());
             let server = hosts.get("server").unwrap();
@@ -73,7 +73,7 @@ fn the_old_address_is_gone_at_once_and_the_new_one_works() {
 #[test]
 fn tcp_connections_stay_behind() {
     let (network, phone) = network();
-    Simulation::new()
+    Simulation::default()
         .run(seed(), network, |hosts| async move {
             let phone = hosts.roaming(phone, networks());
             let options = TcpOptions::default();

@@ -14,7 +14,7 @@ fn clean() -> Network {
 }
 
 fn run<T: Send, F: Future<Output = T>>(main: impl FnOnce(Hosts) -> F + Send) -> T {
-    Simulation::new().run(seed(), clean(), main).unwrap()
+    Simulation::default().run(seed(), clean(), main).unwrap()
 }
 
 fn client(hosts: &Hosts) -> Arc<dyn Host> {
@@ -83,7 +83,7 @@ fn no_listener_is_a_refusal_and_no_host_a_timeout() {
 #[test]
 fn timers_end_at_ticks_if_there_are_any() {
     let gives_up_at = |tick: Option<Tick>| {
-        let simulation = Simulation::new().with_tick(tick);
+        let simulation = Simulation::default().with_tick(tick);
         let attempt = |hosts| async move {
             let options = TcpOptions::default();
             let lost = client(&hosts).connect_tcp(None, address("10.9.9.9", 80), &options).await;
@@ -279,7 +279,7 @@ fn connections_in_time_wait_do_not_keep_a_run_alive() {
 
 #[test]
 fn a_smaller_mtu_on_the_way_is_found_by_the_routers_word() {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (client_node, server) = (builder.host("client"), builder.host("server"));
     let (near, far) = (builder.router("near"), builder.router("far"));
     let spec = LinkSpec::new().then(Delay::fixed(DELAY));
@@ -300,7 +300,7 @@ fn a_smaller_mtu_on_the_way_is_found_by_the_routers_word() {
         });
         (now(), refused.unwrap())
     };
-    let (end, refused) = Simulation::new().run(seed(), network, main).unwrap();
+    let (end, refused) = Simulation::default().run(seed(), network, main).unwrap();
     // The first flight is too big, and at most one more. Otherwise the transfer would never end.
     assert!((1..=20).contains(&refused), "{refused} packets");
     assert!(end < Time::from_millis(2_000), "{end}");
@@ -311,7 +311,7 @@ fn loss_and_disorder_do_not_show_in_what_is_read() {
     let spec = link(Bitrate::from_mbps(20), DELAY, 60_000)
         .with(Loss::bernoulli(Ratio::from_parts(2, 100)));
     let network = pair_by(&spec, &seed());
-    let retransmitted = Simulation::new().run(seed(), network, |hosts| async move {
+    let retransmitted = Simulation::default().run(seed(), network, |hosts| async move {
         let (mut ours, theirs) = connected(&hosts, &TcpOptions::default()).await;
         transfer(&mut ours, theirs, 2_000_000).await;
         ours.info().segments_retransmitted
@@ -325,7 +325,7 @@ fn a_peer_may_use_a_port_again_that_is_in_time_wait_here() {
     let mut network = clean();
     network.set_tap(arrived.tap());
     let seen = arrived.clone();
-    let reused = Simulation::new().run(seed(), network, |hosts| async move {
+    let reused = Simulation::default().run(seed(), network, |hosts| async move {
         let listener = listen(&hosts, address(SERVER, 80), &TcpOptions::default());
         let connect = client(&hosts).connect_tcp(None, address(SERVER, 80), &TcpOptions::default());
         let mut ours = connect.await.unwrap();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::support::*;
 
 fn run<T: Send, F: Future<Output = T>>(main: impl FnOnce(Hosts) -> F + Send) -> T {
-    Simulation::new().run(seed(), slow_pair(), main).unwrap()
+    Simulation::default().run(seed(), slow_pair(), main).unwrap()
 }
 
 fn bind(hosts: &Hosts, host: &str, local: &str) -> Box<dyn UdpSocket> {
@@ -89,7 +89,7 @@ fn a_batch_becomes_real_packets_and_carries_the_ecn_field() {
 #[test]
 fn unread_datagrams_overflow_the_receive_buffer() {
     let network = pair(Bitrate::from_mbps(1_000), Duration::from_millis(1));
-    let received = Simulation::new().run(seed(), network, |hosts| async move {
+    let received = Simulation::default().run(seed(), network, |hosts| async move {
         let server = bind(&hosts, "server", "10.0.0.2:9");
         let client = bind(&hosts, "client", "10.0.0.1:9");
         for _ in 0..6_000 {
@@ -132,7 +132,7 @@ fn a_datagram_that_cannot_be_is_refused_with_the_reason() {
 
 #[test]
 fn a_multihomed_host_sends_and_receives_on_each_of_its_addresses() {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (phone, server) = (builder.host("phone"), builder.host("server"));
     let end = |node, address: &str| End::new(node, [address.parse().unwrap()]);
     let spec = |millis| LinkSpec::new().then(Delay::fixed(Duration::from_millis(millis)));
@@ -141,7 +141,7 @@ fn a_multihomed_host_sends_and_receives_on_each_of_its_addresses() {
         builder.connect(end(phone, ours), end(server, theirs), duplex);
     }
     let network = builder.build().unwrap();
-    let arrivals = Simulation::new().run(seed(), network, |hosts| async move {
+    let arrivals = Simulation::default().run(seed(), network, |hosts| async move {
         assert_eq!(hosts.get("phone").unwrap().addresses().len(), 2);
         spawn(echo(bind(&hosts, "server", "10.1.0.2:7"))).detach();
         spawn(echo(bind(&hosts, "server", "10.2.0.2:7"))).detach();

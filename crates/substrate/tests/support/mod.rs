@@ -47,7 +47,7 @@ pub fn link(rate: Bitrate, delay: Duration, queue: u64) -> LinkSpec {
 
 /// Two hosts, `client` and `server`, joined by the same link in both directions.
 pub fn pair_by(spec: &LinkSpec, seed: &Seed) -> Network {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let client = builder.host("client");
     let server = builder.host("server");
     let addresses =
@@ -80,8 +80,8 @@ pub fn address(host: &str, port: u16) -> SocketAddr {
 
 /// Runs `main` in a world without hosts.
 pub fn run_alone<T: Send, F: Future<Output = T>>(main: impl FnOnce() -> F + Send) -> T {
-    let network = NetworkBuilder::new().build().unwrap();
-    Simulation::new().run(seed(), network, |_| main()).unwrap()
+    let network = NetworkBuilder::default().build().unwrap();
+    Simulation::default().run(seed(), network, |_| main()).unwrap()
 }
 
 /// The results of all jobs, of which this many run at once.
@@ -91,9 +91,15 @@ pub fn all_of<T: Send>(
     job: impl Fn(&u64) -> Result<T, RunError> + Sync,
 ) -> BTreeMap<u64, Result<T, RunError>> {
     let mut results = BTreeMap::new();
-    parallel(jobs, NonZeroUsize::new(at_once).unwrap(), &Cancel::new(), job, |number, result| {
-        assert!(results.insert(number, result).is_none(), "{number} twice");
-    });
+    parallel(
+        jobs,
+        NonZeroUsize::new(at_once).unwrap(),
+        &Cancel::default(),
+        job,
+        |number, result| {
+            assert!(results.insert(number, result).is_none(), "{number} twice");
+        },
+    );
     results
 }
 

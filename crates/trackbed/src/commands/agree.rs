@@ -119,7 +119,7 @@ fn planned_for_both(scenario: &str, options: &RunOptions) -> anyhow::Result<(Pla
     if virtually.cells.len() != plan.cells.len() {
         bail!("agree compares one program at a time\n  help: add, for example, --set server=caddy");
     }
-    let why = Virtual::new().check(&virtually).err().unwrap_or_default();
+    let why = Virtual::default().check(&virtually).err().unwrap_or_default();
     match why.lines().next() {
         Some(why) => bail!("{why}: nothing to compare"),
         None => Ok((plan, own)),
@@ -169,7 +169,7 @@ fn judge(
     metrics: &[String],
     options: &RunOptions,
 ) -> anyhow::Result<(Vec<Agreement>, bool)> {
-    let (backend, execution) = (Virtual::new(), campaign::execution(options)?);
+    let (backend, execution) = (Virtual::default(), campaign::execution(options)?);
     tell(
         "comparing; what is not equivalent runs again in virtual time, with processor time and clock ticks",
     );

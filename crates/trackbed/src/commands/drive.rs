@@ -97,6 +97,9 @@ fn import(arguments: &ImportArguments) -> anyhow::Result<()> {
     written.with_context(|| format!("cannot write {}", arguments.output.display()))?;
     let handovers = imported.drive.timelines.iter().map(|one| one.handovers.len() as u64).sum();
     let operators = plural(imported.drive.timelines.len() as u64, "operator");
+    if imported.drive.timelines.len() > 2 {
+        tell("note: `run` rides over one or two operators; import those that it is to use");
+    }
     let output = shell_word(&arguments.output);
     tell(format_args!("{output}: {operators}, {}", plural(handovers, "handover")));
     arguments.table.as_ref().map_or(Ok(()), |path| learn(&imported, known.as_ref(), path))

@@ -188,7 +188,7 @@ fn planned(arguments: &Arguments) -> anyhow::Result<(Plan, Option<Emulated>)> {
         }
         SubstrateArgument::Virtual => {
             let plan = load()?;
-            Virtual::new().check(&plan).map_err(anyhow::Error::msg)?;
+            Virtual::default().check(&plan).map_err(anyhow::Error::msg)?;
             Ok((plan, None))
         }
     }

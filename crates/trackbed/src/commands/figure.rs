@@ -141,7 +141,7 @@ fn courses(
     let mut seen = Vec::new();
     for cell in cells {
         let Some(run) = middle_run(&of_cell(cell)?, subject.metric()) else { continue };
-        let found = timeline::of(&plan.cells[cell as usize], plan.seed, run, &Cancel::new());
+        let found = timeline::of(&plan.cells[cell as usize], plan.seed, run, &Cancel::default());
         seen.extend(found.map(|found| CourseRun { cell, run, timeline: found.timeline }));
     }
     Ok(seen)

@@ -72,8 +72,8 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     };
     let destinations = Destinations { allowed: arguments.allow.clone() };
     let plan = Plan { fronts: transparent.chain(socks).collect(), limits, destinations };
-    let (log, metrics) = (log("trackbed relay", arguments.log), Metrics::new());
-    let stop = Cancel::new();
+    let (log, metrics) = (log("trackbed relay", arguments.log), Metrics::default());
+    let stop = Cancel::default();
     let asked = stop.clone();
     interrupt::on_stop(move || asked.cancel())?;
     if let Some(address) = arguments.metrics {

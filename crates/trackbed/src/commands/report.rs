@@ -83,7 +83,7 @@ pub fn write(directory: &Path, out: Option<&Path>) -> anyhow::Result<PathBuf> {
     }
     match Recorded::read(directory) {
         Ok(recorded) => {
-            let cancel = Cancel::new();
+            let cancel = Cancel::default();
             let _patience = Patience::begin(REPEATING, &cancel);
             limits(&recorded.plan).into_iter().for_each(|limit| page.limit(limit));
             study(&recorded.plan, &document, &runs, &cancel)?

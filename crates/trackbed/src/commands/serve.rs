@@ -64,7 +64,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
         limits: Limits { duration, bytes, requests },
     };
     let log = log("trackbed serve", arguments.log);
-    let cancel = Cancel::new();
+    let cancel = Cancel::default();
     let asked = cancel.clone();
     interrupt::on_stop(move || asked.cancel())?;
     let shown = arguments.ticket.display().to_string();

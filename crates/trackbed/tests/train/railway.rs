@@ -54,7 +54,7 @@ impl Railway {
         let [train_host, server, passenger] =
             [NetNamespace::new()?, NetNamespace::new()?, NetNamespace::new()?];
         let mut backstage = Backstage::new()?;
-        let mut builder = NetworkBuilder::new();
+        let mut builder = NetworkBuilder::default();
         let (mut attachments, mut links) = (Vec::new(), Vec::new());
         let mut join = |near: Port, far: Port, spec: LinkSpec, name: &str| {
             let ends = ["near", "far"].map(|end| builder.edge(format!("{name} {end}")));

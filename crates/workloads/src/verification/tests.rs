@@ -25,8 +25,8 @@ fn plan(given: &[(&str, Value)]) -> Result<Plan, WorkloadError> {
 fn run(given: &[(&str, Value)]) -> Vec<Record> {
     let unit = Arc::new(plan(given).expect("it makes sense"));
     let seed = Seed::of_run(1, 0);
-    let network = NetworkBuilder::new().build().expect("nothing is needed");
-    let simulation = Simulation::new();
+    let network = NetworkBuilder::default().build().expect("nothing is needed");
+    let simulation = Simulation::default();
     simulation
         .run(seed, network, |_| async move {
             let log = EventLog::default();

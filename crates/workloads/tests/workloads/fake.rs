@@ -107,7 +107,7 @@ pub fn run_with(
     wrap: impl FnOnce(Rc<dyn Service>) -> Rc<dyn Service> + Send,
 ) -> Ran {
     let seed = Seed::of_run(behaviour.seed, 0);
-    let network = NetworkBuilder::new().build().unwrap();
+    let network = NetworkBuilder::default().build().unwrap();
     let main = |_| async move {
         let log = EventLog::default();
         let server = Rc::new(Server {
@@ -140,7 +140,7 @@ pub fn run_with(
         let counts = server.counts.borrow().clone();
         Ran { records: log.take(), end: now(), open, closed, counts }
     };
-    Simulation::new().run(seed, network, main).unwrap()
+    Simulation::default().run(seed, network, main).unwrap()
 }
 
 struct Server {

@@ -86,7 +86,7 @@ fn network(phones: u32, loss: Ratio, seed: &Seed) -> Network {
         let spec = spec.then(Loss::bernoulli(loss));
         Duplex::new(&spec, &spec, &seed.child("network"))
     };
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let (server, router) = (builder.host("server"), builder.router("router"));
     let end = |node, address: [u8; 4]| End::new(node, [address.into()]);
     let trunk = link(Duration::from_millis(1));
@@ -159,7 +159,7 @@ pub fn perform(
         prepared.drive(stage).await;
         log.take()
     };
-    Simulation::new().run(seed, network, main).unwrap()
+    Simulation::default().run(seed, network, main).unwrap()
 }
 
 fn run_with(workload: &str, settings: &Settings, endpoint: Endpoint) -> Vec<Record> {

@@ -38,7 +38,7 @@ impl Track {
         let course = Course::new(begin, Arc::new(timeline));
         let seed = Seed::of_run(1, 0);
         let link = LinkSpec::simple(self.rate, DropTail::of_bytes(self.queue), self.one_way);
-        let mut builder = NetworkBuilder::new();
+        let mut builder = NetworkBuilder::default();
         let (phone, server) = (builder.host("phone0"), builder.host("server"));
         let end = |node, address: [u8; 4]| End::new(node, [address.into()]);
         let duplex = Duplex::new(&link, &link, &seed);

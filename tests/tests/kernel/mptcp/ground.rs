@@ -132,7 +132,7 @@ pub fn play(setup: &Setup) -> Outcome {
     let prepare = || Prepared::new(role, false, &setup.kernel.options).expect("a socket");
     let socket = namespace.run(prepare).expect("a thread");
 
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let engine = builder.host("engine");
     let (mut links, mut attachments) = (Vec::new(), Vec::new());
     for (path, port) in ports.into_iter().enumerate() {

@@ -194,7 +194,7 @@ impl Setup {
     fn network(&self) -> (Network, [NodeId; 2]) {
         let mtu = self.kernel.mtu.max(self.engine.config.mtu);
         let seed = self.seed.child("link");
-        let mut builder = NetworkBuilder::new();
+        let mut builder = NetworkBuilder::default();
         let (engine, edge) = (builder.host("engine"), builder.edge("kernel"));
         let home = End::new(engine, [self.address(ENGINE)]);
         let link = Duplex::new(&self.up, &self.down, &seed).with_mtu(mtu);

@@ -33,7 +33,7 @@ fn random_scenarios_end_well() {
     let seeds = seeds();
     let cases = seeds.len();
     let watch = Watch::begin();
-    let enough = Cancel::new();
+    let enough = Cancel::default();
     let execute = |&seed: &u64| -> Result<Verdict, RunError> {
         let _guard = watch.guard(seed);
         Ok(judge(&Case::new(seed)))
@@ -82,7 +82,7 @@ fn judge(case: &Case) -> Verdict {
         }
     };
     let run = || -> Result<Vec<Record>, String> {
-        let runner = Runner::new(Cancel::new()).with_time_limit(TIME_LIMIT);
+        let runner = Runner::new(Cancel::default()).with_time_limit(TIME_LIMIT);
         runner.events(&plan.cells[0], plan.seed, 0).map_err(|error| error.to_string())
     };
     let records = match run() {

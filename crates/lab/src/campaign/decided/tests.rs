@@ -129,7 +129,7 @@ fn decided_again(
     stops_at: Option<Stop>,
 ) -> Vec<(Vec<Agreement>, bool)> {
     let plan = || built_in("vru", &["protocol=quic,tcp,http1", "tls=1.3", "handshake=new"]);
-    let cancel = Cancel::new();
+    let cancel = Cancel::default();
     let stops = stops_at.map(|stop| (cancel.clone(), stop));
     let (cancel_first, cancel_computing) = match computing.is_zero() {
         true => (stops, None),

@@ -32,7 +32,7 @@ const LIMIT: Time = Time::from_millis(25 * 3_600_000);
 pub const ATTACKERS: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 2, 1));
 
 fn network(seed: &Seed) -> Network {
-    let mut builder = NetworkBuilder::new();
+    let mut builder = NetworkBuilder::default();
     let router = builder.router("router");
     for (number, name) in [(0, "server"), (1, "client"), (2, "attacker"), (3, "dupe")] {
         let node = builder.host(name);
@@ -61,7 +61,7 @@ pub fn for_each_protocol<F: Future<Output = ()>>(main: impl Fn(Rc<Ground>) -> F 
         eprintln!("{}", protocol.name());
         let seed = Seed::of_run(1, 0);
         let run = |hosts: Hosts| main(Rc::new(Ground::new(*protocol, &hosts, seed)));
-        Simulation::new().with_time_limit(LIMIT).run(seed, network(&seed), run).unwrap();
+        Simulation::default().with_time_limit(LIMIT).run(seed, network(&seed), run).unwrap();
     }
 }
 

@@ -66,10 +66,14 @@ pub(super) fn read(
     for Gauge { column, operator, number } in gauges {
         let Some(text) = row.text(*column) else { continue };
         let measured = match number {
-            None if NO_CELL.iter().any(|none| text.eq_ignore_ascii_case(none)) => continue,
+            None if !is_cell(text) => continue,
             None => Measured::Cell(text.to_owned()),
             Some(Number { of, factor, valid: (low, high) }) => {
                 let value = row.number(*column)? * factor;
+                // Only throughput can be zero.
+                if value == 0.0 && !matches!(of(value), Measured::Rate(_)) {
+                    continue;
+                }
                 if !(*low..=*high).contains(&value) {
                     let why = format!("\"{text}\" cannot be right; leave unknown fields empty");
                     return Err(MotionError::new(why).in_line(row.line()));
@@ -81,6 +85,11 @@ pub(super) fn read(
         log.readings.push(Reading { line, seconds, operator, carrier, measured });
     }
     Ok(())
+}
+
+/// Whether it names a cell.
+pub(super) fn is_cell(text: &str) -> bool {
+    !NO_CELL.iter().any(|none| text.eq_ignore_ascii_case(none))
 }
 
 /// What modems write without service: the largest numbers of 16 and 28 bits, and words.

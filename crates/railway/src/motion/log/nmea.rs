@@ -10,7 +10,7 @@ use crate::motion::MotionError;
 use crate::motion::coordinates::Coordinates;
 
 pub(super) fn parse(text: &str) -> DriveLog {
-    let (mut reader, mut log) = (NmeaReader::new(), DriveLog::default());
+    let (mut reader, mut log) = (NmeaReader::default(), DriveLog::default());
     for (number, line) in lines(text) {
         reader.line = number - 1;
         match reader.read(line) {
@@ -40,11 +40,6 @@ pub struct NmeaReader {
 }
 
 impl NmeaReader {
-    /// A reader without state.
-    pub fn new() -> NmeaReader {
-        NmeaReader::default()
-    }
-
     /// Reads the next line; what a logger wrote before and after the sentence does not matter. The first of
     /// several sentences with the same time gives a position; sentences of other kinds or without a fix, and
     /// empty lines, give none.

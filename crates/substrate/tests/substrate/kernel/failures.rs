@@ -65,7 +65,7 @@ fn tasks_that_wake_one_another_without_end_reach_the_limit() {
 #[test]
 fn a_switch_stops_runs_that_wait_and_runs_that_are_busy() {
     for busy in [false, true] {
-        let cancel = Cancel::new();
+        let cancel = Cancel::default();
         let execution = execution().with_cancel(cancel.clone());
         let switch = std::thread::spawn(move || cancel.cancel());
         let result = execution.run(|machine| async move {

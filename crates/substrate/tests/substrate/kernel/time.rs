@@ -103,7 +103,7 @@ fn the_time_of_day_and_the_randomness_are_the_systems() {
 fn a_machine_that_knows_a_seed_draws_as_in_virtual_time() {
     let drawn = |host: &dyn Host| [host.draw(), host.draw()];
     let network = pair(Bitrate::from_mbps(1), Duration::ZERO);
-    let simulated = Simulation::new().run(seed(), network, |hosts| async move {
+    let simulated = Simulation::default().run(seed(), network, |hosts| async move {
         ["client", "server"].map(|name| drawn(&*hosts.get(name).unwrap()))
     });
     let real = execute(|machine| async move {

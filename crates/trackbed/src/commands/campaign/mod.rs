@@ -208,7 +208,7 @@ impl Campaign {
         }
         let keeping = keeping(&*self.substrate, options)?;
         let mut view = View::new(total, total - missing.len(), options.watch);
-        let refresh = &mut Refresh::new();
+        let refresh = &mut Refresh::default();
         let done = keeping.run(&self.plan, &missing, &mut self.directory, refresh, &mut view)?;
         view.end();
         let is_complete = done == missing.len();
@@ -284,7 +284,7 @@ pub fn execution(options: &RunOptions) -> anyhow::Result<Execution> {
 /// replaced.
 fn home(plan: &Plan) -> SubstrateArgument {
     let is_emulated = plan.home == Home::Emulated;
-    if is_emulated && beside::lacks_runtime(plan) && Virtual::new().check(plan).is_ok() {
+    if is_emulated && beside::lacks_runtime(plan) && Virtual::default().check(plan).is_ok() {
         tell(
             "note: this machine has no runtime for the object detector, so the scenario runs in \
              virtual time with the model of a device. To measure this machine: `pip install onnxruntime`",
@@ -305,7 +305,7 @@ fn substrate(
             // The allocator asks for huge pages, whose unused parts take as much memory as the phones
             // themselves. Where the kernel refuses, only memory is lost.
             let _refused = rustix::thread::disable_transparent_huge_pages(true);
-            Box::new(Virtual::new())
+            Box::new(Virtual::default())
         }
         SubstrateArgument::Emulated => Box::new(Emulated::new(about.clone())?.capturing(captures)),
         SubstrateArgument::Live => {

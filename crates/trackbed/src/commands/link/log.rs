@@ -107,7 +107,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         let log = PacketLog::begin(File::create(&path).unwrap(), "10 ms", Duration::from_secs(5));
-        let mut builder = NetworkBuilder::new();
+        let mut builder = NetworkBuilder::default();
         let (near, far) = (builder.edge("near"), builder.edge("far"));
         let link = Duplex::new(up, &LinkSpec::new(), &Seed::of_run(1, 0));
         builder.connect(End::new(near, []), End::new(far, []), link);

@@ -229,7 +229,7 @@ fn held(name: &str, finished: &Finished, quick: bool) -> anyhow::Result<Held> {
         None => held,
     };
     let held = held.with_context(|| format!("the scenario {} has no paper", plan.name))?;
-    Ok(with_single_runs(held, name, plan, document, &Cancel::new()))
+    Ok(with_single_runs(held, name, plan, document, &Cancel::default()))
 }
 
 /// Adds the study's figures of single runs, which are executed again; this requires virtual time. Runs that

@@ -105,7 +105,7 @@ fn one(
     let units = Units::of(&plan, |cell, _| needed.contains(&cell));
     let execution = Execution { jobs: None, cancel: cancel.clone() };
     let mut results = Vec::new();
-    campaigns::run(&plan, &Virtual::new(), &units, &execution, |run| results.push(run));
+    campaigns::run(&plan, &Virtual::default(), &units, &execution, |run| results.push(run));
     if cancel.is_cancelled() {
         return Ok(None);
     }

@@ -27,7 +27,7 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
     }
     let plan = plan(given, state)?;
     let log = log("trackbed phad", first(given, |a| a.log).unwrap_or_default());
-    let metrics = Metrics::new();
+    let metrics = Metrics::default();
     let patience = plan.settings.trust.fix_timeout + ONCE_MIN;
     let daemon = Daemon::prepare(plan, log, &metrics).map_err(|why| anyhow!("{why}"))?;
     if arguments.check {

@@ -30,7 +30,7 @@ pub fn text(plan: &mut Plan, options: &RunOptions, share: f64) -> anyhow::Result
         bail!("--runs: so few pilot runs show no spread; give at least {MIN_RUNS}");
     }
     plan.set_runs(pilot);
-    let (backend, execution) = (Virtual::new(), execution(options)?);
+    let (backend, execution) = (Virtual::default(), execution(options)?);
     let units = Units::of(plan, |_, _| true);
     let (bar, mut results) = (progress::bar(units.len(), 0), Vec::new());
     campaign::run(plan, &backend, &units, &execution, |result| {

@@ -27,7 +27,7 @@ pub fn tell_cost(plan: &Plan, options: &RunOptions) {
     if options.substrate.unwrap_or(plan.home.into()) != SubstrateArgument::Virtual {
         return tell("time: unknown; on this substrate a run takes as long as what happens in it");
     }
-    let cancel = Cancel::new();
+    let cancel = Cancel::default();
     let _patience = Patience::begin(LIMIT, &cancel);
     let backend = Virtual::until(cancel);
     if backend.check(plan).is_err() {

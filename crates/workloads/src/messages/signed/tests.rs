@@ -7,10 +7,10 @@ use trackbed_v2x::payload;
 use super::*;
 
 fn in_virtual_time<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    let mut network = NetworkBuilder::new();
+    let mut network = NetworkBuilder::default();
     let _ = network.host("alone");
     let main = |_| async move { work() };
-    Simulation::new().run(Seed::of_run(1, 0), network.build().unwrap(), main).unwrap()
+    Simulation::default().run(Seed::of_run(1, 0), network.build().unwrap(), main).unwrap()
 }
 
 fn message(signed: &Signed, phone: u32, message: u32) -> Bytes {
