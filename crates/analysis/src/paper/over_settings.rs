@@ -162,11 +162,12 @@ fn shares(
     unknown.values.iter().map(share).collect()
 }
 
-/// `holds with 64 KiB or 256 kB`: the values with which it does so in most settings.
+/// `holds with 64 KiB or 256 kB`: the values with which it does so in most settings, and more than with others.
 fn with_which(unknown: &Unknown, shares: &[Option<f64>], how: &str) -> Option<String> {
     let pairs = unknown.values.iter().zip(shares);
+    let least = shares.iter().flatten().copied().fold(1.0, f64::min);
     let values: Vec<&str> = pairs
-        .filter(|(_, share)| share.is_some_and(|share| share >= 0.5))
+        .filter(|(_, share)| share.is_some_and(|share| share >= 0.5 && share > least))
         .map(|(value, _)| value.as_str())
         .collect();
     let mostly = shares.iter().flatten().any(|share| (0.5..1.0).contains(share));

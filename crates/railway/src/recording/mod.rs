@@ -126,12 +126,7 @@ impl Recording {
             Measured::Rate(rate) => (&mut modem.rate, *rate),
             Measured::RoundTrip(seconds) => (&mut modem.round_trip, *seconds),
             Measured::Rsrp(dbm) => (&mut modem.rsrp, *dbm),
-            Measured::Cell(cell) => {
-                return match modem.enter(at, cell) {
-                    true => Ok(()),
-                    false => refuse("cells are not in order of time; sort the lines by time"),
-                };
-            }
+            Measured::Cell(cell) => return modem.enter(at, cell).or_else(refuse),
         };
         bins.add(at, [value, 0.0]);
         Ok(())

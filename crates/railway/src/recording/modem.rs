@@ -33,11 +33,18 @@ struct CellChange {
 }
 
 impl Modem {
-    /// Takes the serving cell; false if the time is before the last one.
-    pub fn enter(&mut self, at: f64, cell: &str) -> bool {
+    /// Takes the serving cell, or says why not.
+    pub fn enter(&mut self, at: f64, cell: &str) -> Result<(), &'static str> {
         match &mut self.cell {
-            Some((last, _)) if at < *last => return false,
+            Some((last, _)) if at < *last => {
+                return Err("cells are not in order of time; sort the lines by time");
+            }
             Some((last, known)) if known == cell => *last = at,
+            Some(_) if self.changes.len() == CHANGES_MAX => {
+                return Err(
+                    "more than 100,000 changes of the cell; name its column: --column cell=HEADING",
+                );
+            }
             Some((last, known)) => {
                 let from = std::mem::replace(known, cell.to_owned());
                 let span = (std::mem::replace(last, at), at);
@@ -45,7 +52,7 @@ impl Modem {
             }
             None => self.cell = Some((at, cell.to_owned())),
         }
-        true
+        Ok(())
     }
 
     pub fn timeline(
@@ -187,6 +194,8 @@ impl Window {
     }
 }
 
+/// More make no drive of a train.
+const CHANGES_MAX: usize = 100_000;
 /// Between lines farther apart, the moment of a handover is unknown.
 const UNSEEN_MAX_S: f64 = 10.0;
 /// One way, where it was not measured.

@@ -227,10 +227,7 @@ impl Host for KernelHost {
 
 impl fmt::Debug for KernelHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KernelHost")
-            .field("name", &self.name)
-            .field("networks", &self.networks)
-            .finish_non_exhaustive()
+        f.debug_struct("KernelHost").field("name", &self.name).finish_non_exhaustive()
     }
 }
 

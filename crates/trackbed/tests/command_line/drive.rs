@@ -128,18 +128,24 @@ fn logs_that_make_no_drive_are_refused_with_the_line_or_the_remedy() {
     // Foresight by times needs handovers, and by a table a table.
     scratch.write("a.csv", "0\n300\n900\n2500\n");
     scratch.succeed("drive import A=a.csv B=a.csv -o d.csv");
-    let run = "run train --part foresight --set radio.timeline=d.csv --unset radio.duration --set radio.foresight=";
-    for (foresight, why) in
-        [("oracle", "has no handovers"), ("pha", "does not contain the train's position")]
-    {
-        scratch.trackbed(&format!("{run}{foresight} --unset radio.profile")).says(2, &[why]);
-    }
+    let ride = |foresight: &str| {
+        let radio =
+            "--set radio.timeline=d.csv --unset radio.duration --unset radio.profile --runs 1";
+        scratch.trackbed(&format!(
+            "run train --part foresight {radio} --set radio.foresight={foresight}"
+        ))
+    };
+    ride("oracle").says(2, &["has no handovers"]);
+    ride("pha").says(2, &["does not contain the train's position"]);
     scratch.write("a.csv", "time,mbps,cell\n0,20,1\n1,20,2\n2,19,2\n");
     scratch.succeed("drive import A=a.csv -o d.csv");
-    let alone = scratch.trackbed(&format!("{run}reactive --unset radio.profile"));
-    alone.says(2, &["no other path to use"]);
+    ride("reactive").says(2, &["no other path to use"]);
     let note = "the drive has 1 handover in 2 s; a run rides as much of it as its workload lasts";
-    scratch.trackbed(&format!("{run}none --unset radio.profile --runs 1")).says(0, &[note]);
+    ride("none").says(0, &[note]);
+    let flapping: String = (0..100_002).map(|at| format!("{at},20,{}\n", at % 2)).collect();
+    scratch.write("a.csv", &format!("time,mbps,cell\n{flapping}"));
+    let told = ["line 100003: more than 100,000 changes of the cell"];
+    scratch.trackbed("drive import A=a.csv -o d.csv").says(2, &told);
 }
 
 /// A log is averaged while it is read: to and fro at 80 m/s past a station every 1,500 m, for 14 hours.

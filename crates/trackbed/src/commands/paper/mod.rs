@@ -212,10 +212,16 @@ fn has_quick_form(name: &str) -> bool {
 fn chapter(name: &str, quick: bool, finished: &Finished, found: Held) -> Chapter {
     let document = &finished.document;
     let (cells, runs) = (document.cells.len(), finished.plan.runs_in_words());
+    let failed = document.cells.iter().filter(|cell| cell.failed > 0).map(|cell| {
+        let names: Vec<String> = cell.factors.keys().cloned().collect();
+        let (failed, all) = (cell.failed, cell.failed + cell.ran());
+        format!("; {failed} of {all} runs of {} failed", cell.name(&names))
+    });
+    let failed: String = failed.collect();
     Chapter {
         name: name.to_owned(),
         command: format!("trackbed paper {name}{}", if quick { " --quick" } else { "" }),
-        extent: format!("{cells} cells, {runs}, {} substrate", document.substrate),
+        extent: format!("{cells} cells, {runs}, {} substrate{failed}", document.substrate),
         held: found,
     }
 }
