@@ -36,7 +36,9 @@ pub fn steps(seconds: Option<&str>) -> Vec<Step> {
                 Some(limit) => fuzzer
                     .args([limit, "-verbosity=0", "-print_final_stats=1"])
                     .args([&found, &corpus]),
-                None => fuzzer.arg("-set_cover_merge=1").args([&corpus, &found]),
+                None => {
+                    fuzzer.args(["-set_cover_merge=1", "-use_counters=0"]).args([&corpus, &found])
+                }
             })
         })
     });
