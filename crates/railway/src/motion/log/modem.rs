@@ -70,8 +70,8 @@ pub(super) fn read(
             None => Measured::Cell(text.to_owned()),
             Some(Number { of, factor, valid: (low, high) }) => {
                 let value = row.number(*column)? * factor;
-                // Only throughput can be zero.
-                if value == 0.0 && !matches!(of(value), Measured::Rate(_)) {
+                // Loggers write -1 for none; only throughput can be zero.
+                if value == -factor || (value == 0.0 && !matches!(of(value), Measured::Rate(_))) {
                     continue;
                 }
                 if !(*low..=*high).contains(&value) {
