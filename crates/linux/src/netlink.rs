@@ -18,29 +18,24 @@ pub struct Requests {
 }
 
 /// Why a request failed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The socket has failed.
-    Socket(io::Error),
+    #[error(transparent)]
+    Socket(#[from] io::Error),
     /// The kernel's answer is malformed.
+    #[error("the kernel's answer is malformed")]
     Garbled,
     /// The kernel refuses.
+    #[error("{0}")]
     Refused(ErrorMessage),
-}
-
-impl From<io::Error> for Failure {
-    fn from(why: io::Error) -> Failure {
-        Failure::Socket(why)
-    }
 }
 
 impl From<Failure> for io::Error {
     fn from(failure: Failure) -> io::Error {
         match failure {
             Failure::Socket(why) => why,
-            Failure::Garbled => {
-                io::Error::new(io::ErrorKind::InvalidData, "the kernel's answer is malformed")
-            }
+            Failure::Garbled => io::Error::new(io::ErrorKind::InvalidData, failure),
             Failure::Refused(error) => error.to_io(),
         }
     }

@@ -45,15 +45,27 @@ pub fn read_from(source: impl io::Read, limit: u64) -> io::Result<Vec<u8>> {
     }
 }
 
+/// How files begin that are not plain text, and what they are.
+pub const MARKS: [(&[u8], &str); 6] = [
+    (b"\x1f\x8b", "gzip"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"PK\x03\x04", "a ZIP archive or a workbook; extract the file, or save the table as CSV"),
+    (b"\xfd7zXZ", "compressed with xz; decompress it, or use gzip"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd; decompress it, or use gzip"),
+    (b"BZh", "compressed with bzip2; decompress it, or use gzip"),
+];
+
 /// What gzip compressed, if `bytes` begin as it does, else `bytes`; at most `limit` bytes.
 ///
 /// # Errors
-/// If it is damaged, or longer.
+/// If it is damaged, longer, or compressed otherwise.
 pub fn decompressed(bytes: Cow<'_, [u8]>, limit: u64) -> io::Result<Cow<'_, [u8]>> {
-    if !bytes.starts_with(&[0x1f, 0x8b]) {
-        return Ok(bytes);
-    }
-    let plain = read_from(MultiGzDecoder::new(&*bytes), limit);
+    let found = MARKS.iter().find(|(mark, _)| bytes.starts_with(mark));
+    let plain = match found.map(|(_, what)| *what) {
+        None | Some("UTF-16") => return Ok(bytes),
+        Some("gzip") => read_from(MultiGzDecoder::new(&*bytes), limit),
+        Some(what) => return Err(io::Error::other(format!("it is {what}"))),
+    };
     let damaged = |why: io::Error| match why.kind() {
         io::ErrorKind::Other => why,
         _ => io::Error::other(format!("it is not valid gzip: {why}")),

@@ -106,7 +106,11 @@ impl Table {
     pub fn need(&self, names: &[&str]) -> Result<Column, TextError> {
         self.column(names).ok_or_else(|| {
             let (heading, names) = (self.heading.join(","), names.join(" or "));
-            let why = format!("the heading \"{heading}\" has no {names}; add or rename a column");
+            let advice = match heading.starts_with(['{', '[']) {
+                true => "this looks like JSON; write a table: a heading, and lines below it",
+                false => "add or rename a column",
+            };
+            let why = format!("the heading \"{heading}\" has no {names}; {advice}");
             TextError::new(why).in_line(self.numbers[0])
         })
     }

@@ -27,17 +27,11 @@ pub(super) struct Train<'a> {
     size: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Inbox {
     memory: Vec<u8>,
     meta: [RecvMeta; TRAINS],
     count: usize,
-}
-
-impl Default for Inbox {
-    fn default() -> Inbox {
-        Inbox { memory: Vec::new(), meta: [RecvMeta::default(); TRAINS], count: 0 }
-    }
 }
 
 impl Inbox {

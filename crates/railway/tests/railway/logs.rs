@@ -210,6 +210,11 @@ fn columns_have_the_names_of_many_tools() {
     assert_eq!(named.samples[1].rsrp_dbm, [(String::new(), -95.0)]);
     let why = DriveLog::parse("lat,lon\n1,2\n", &columns).unwrap_err().to_string();
     assert!(why.contains("line 1: the heading \"lat,lon\" has no eNB"), "{why}");
+    // Whose a line is, where there are several.
+    let text = "lat,lon,Operator,cell,rsrp\n1,2,X,7,-90\n1,2.1,Y,8,-95\n";
+    let log = DriveLog::parse(text, &[]).unwrap();
+    assert_eq!(log.samples[1].cells, [pair("Y", "8")]);
+    assert_eq!(log.samples[1].rsrp_dbm, [("Y".to_owned(), -95.0)]);
 }
 
 /// Three megabytes: counting the lines from the beginning for each element would take minutes.

@@ -25,14 +25,15 @@ pub enum Step {
 }
 
 /// One client's side of the conversation, up to its request.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Conversation {
     heard: Vec<u8>,
     stage: Stage,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
+    #[default]
     Greeting,
     Request,
 }
@@ -58,12 +59,6 @@ pub enum Reply {
     CommandNotSupported = 7,
     /// The type of address is unknown.
     AddressNotSupported = 8,
-}
-
-impl Default for Conversation {
-    fn default() -> Conversation {
-        Conversation { heard: Vec::new(), stage: Stage::Greeting }
-    }
 }
 
 impl Conversation {

@@ -9,7 +9,7 @@ use anyhow::{Context as _, anyhow, bail};
 use clap::{Args, Subcommand};
 use trackbed_core::text::{lines, plural};
 use trackbed_net::models::Trace;
-use trackbed_outward::files::{create, open, read_text};
+use trackbed_outward::files::{MARKS, create, open, read_text};
 use trackbed_railway::handover::{Learner, Settings, Table};
 use trackbed_railway::motion::DriveLog;
 use trackbed_railway::radio::{drive_from_text, drive_to_text};
@@ -131,7 +131,7 @@ fn read(
 ) -> anyhow::Result<()> {
     let mut head = Vec::new();
     open(path)?.take(HEAD_BYTES).read_to_end(&mut head)?;
-    let is_encoded = [[0x1f, 0x8b], [0xff, 0xfe]].iter().any(|mark| head.starts_with(mark));
+    let is_encoded = MARKS.iter().any(|(mark, _)| head.starts_with(mark));
     let packed = is_encoded.then(|| read_text(path, WHOLE_MAX)).transpose()?;
     let start = match &packed {
         Some(text) => text.chars().take(HEAD_BYTES as usize).collect(),

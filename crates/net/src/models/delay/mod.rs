@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use trackbed_core::parameter::{Arguments, Kind, Parameter};
+use trackbed_core::parameter::Arguments;
 use trackbed_core::{Packet, Rng, Time, parameters};
 
 use super::gate::PacketRng;
@@ -158,14 +158,9 @@ impl Link for DelayLink {
     }
 }
 
-/// The parameter of every delay that can vary.
-const OVERTAKING: Parameter = Parameter::with_default(
-    "overtaking",
-    Kind::Flag,
-    "false",
-    "whether packets may overtake one another; if false, such a packet leaves right after the one \
-     before it",
-);
+/// The help of the parameter of every delay that can vary.
+const OVERTAKING: &str = "whether packets may overtake one another; if false, such a packet \
+    leaves right after the one before it";
 
 fn delay_with_order(law: impl DelayLaw + 'static, arguments: &Arguments) -> Delay {
     if arguments.need("overtaking") { Delay::new(law).with_overtaking() } else { Delay::new(law) }

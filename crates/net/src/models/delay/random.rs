@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{Rng, Time};
+use trackbed_core::{Rng, Time, parameters};
 
 use super::{DelayLaw, OVERTAKING, delay_with_order, scaled};
 use crate::spec::{ModelEntry, SpecError};
@@ -12,11 +11,11 @@ use crate::spec::{ModelEntry, SpecError};
 pub(crate) static UNIFORM: ModelEntry = ModelEntry {
     name: "delay-uniform",
     summary: "a random delay from the uniform distribution between two bounds",
-    parameters: &[
-        Parameter::required("least", Kind::Time, "the lower bound"),
-        Parameter::required("most", Kind::Time, "the upper bound"),
-        OVERTAKING,
-    ],
+    parameters: parameters! {
+        "least": Time, required => "the lower bound";
+        "most": Time, required => "the upper bound";
+        "overtaking": Flag = "false" => OVERTAKING;
+    },
     has_queue: false,
     example: &[("least", "10 ms"), ("most", "14 ms")],
     read: |arguments| {
@@ -58,15 +57,12 @@ impl DelayLaw for Uniform {
 pub(crate) static NORMAL: ModelEntry = ModelEntry {
     name: "delay-normal",
     summary: "a random delay from the normal distribution; negative values become zero",
-    parameters: &[
-        Parameter::required("mean", Kind::Time, "the mean, before negative delays become zero"),
-        Parameter::required(
-            "deviation",
-            Kind::Time,
-            "the standard deviation, before negative delays become zero",
-        ),
-        OVERTAKING,
-    ],
+    parameters: parameters! {
+        "mean": Time, required => "the mean, before negative delays become zero";
+        "deviation": Time, required =>
+            "the standard deviation, before negative delays become zero";
+        "overtaking": Flag = "false" => OVERTAKING;
+    },
     has_queue: false,
     example: &[("mean", "10 ms"), ("deviation", "2 ms")],
     read: |arguments| {
@@ -95,22 +91,14 @@ impl DelayLaw for Normal {
 pub(crate) static PARETO: ModelEntry = ModelEntry {
     name: "delay-pareto",
     summary: "a random delay with a heavy tail, from the Pareto distribution",
-    parameters: &[
-        Parameter::required("least", Kind::Time, "the minimum delay, where the tail begins"),
-        Parameter::required(
-            "shape",
-            Kind::Number,
+    parameters: parameters! {
+        "least": Time, required => "the minimum delay, where the tail begins";
+        "shape": Number, required =>
             "how fast the tail falls: P(delay > d) = (least / d)^shape; the mean is least * shape \
-             / (shape - 1) for a shape above 1",
-        ),
-        Parameter::with_default(
-            "most",
-            Kind::Time,
-            "60 s",
-            "the maximum delay; longer delays become this value",
-        ),
-        OVERTAKING,
-    ],
+             / (shape - 1) for a shape above 1";
+        "most": Time = "60 s" => "the maximum delay; longer delays become this value";
+        "overtaking": Flag = "false" => OVERTAKING;
+    },
     has_queue: false,
     example: &[("least", "10 ms"), ("shape", "3")],
     read: |arguments| {

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use trackbed_core::parameter::{Kind, Parameter};
-use trackbed_core::{Rng, Time, units};
+use trackbed_core::{Rng, Time, parameters, units};
 
 use super::{DelayLaw, OVERTAKING, delay_with_order};
 use crate::models::schedule::{check_rows, parse_rows};
@@ -13,15 +12,12 @@ use crate::spec::{ModelEntry, SpecError};
 pub(crate) static ENTRY: ModelEntry = ModelEntry {
     name: "delay-timetable",
     summary: "a delay that changes at given times",
-    parameters: &[
-        Parameter::required(
-            "delays",
-            Kind::Timetable,
+    parameters: parameters! {
+        "delays": Timetable, required =>
             "pairs of a start time and a delay; the first time is 0 s, and the last delay holds \
-             until the end",
-        ),
-        OVERTAKING,
-    ],
+             until the end";
+        "overtaking": Flag = "false" => OVERTAKING;
+    },
     has_queue: false,
     example: &[("delays", "0 s: 10 ms, 5 s: 50 ms")],
     read: |arguments| {
@@ -34,16 +30,13 @@ pub(crate) static ENTRY: ModelEntry = ModelEntry {
 pub(crate) static TRACE_ENTRY: ModelEntry = ModelEntry {
     name: "delay-trace",
     summary: "a delay that follows a trace file",
-    parameters: &[
-        Parameter::required(
-            "trace",
-            Kind::File,
+    parameters: parameters! {
+        "trace": File, required =>
             "a file with one line per change: the time since the start and the delay from then on, \
              both in milliseconds, decimals allowed; the first time is 0, and the last delay holds \
-             until the end; lines that begin with # are comments",
-        ),
-        OVERTAKING,
-    ],
+             until the end; lines that begin with # are comments";
+        "overtaking": Flag = "false" => OVERTAKING;
+    },
     has_queue: false,
     example: &[("trace", "0 10\n250.5 12.125\n")],
     read: |arguments| {

@@ -1,5 +1,7 @@
 //! Logs as tables.
 
+use std::collections::BTreeSet;
+
 use super::modem;
 use super::sample::{DriveLog, Sample, parse_rsrp};
 use crate::motion::MotionError;
@@ -56,6 +58,10 @@ pub(super) fn parse(
     let speed = speed.or(table.column(&["speed_km_h"]).map(|column| (column, 1.0 / 3.6)));
     let cells = of_operators(&table, "cell", CELLS);
     let powers = of_operators(&table, "rsrp", &["rsrp", "rsrp_dbm"]);
+    let carrier = table.column(&["operator", "operatorname"]).filter(|column| {
+        let names: BTreeSet<_> = table.rows().filter_map(|row| row.text(*column)).collect();
+        !for_drive && names.len() > 1
+    });
     for row in table.rows() {
         // As in a tunnel.
         if row.text(latitude).or(row.text(longitude)).is_none() {
@@ -71,12 +77,16 @@ pub(super) fn parse(
             sample.speed_m_s = Some(row.number(column)? * factor);
         }
         let known = |column: &Column| row.text(*column).filter(|text| modem::is_cell(text));
-        let cell = |(at, name): &(Column, String)| Some((name.clone(), known(at)?.to_owned()));
+        let named = |name: &str| match carrier.and_then(|column| row.text(column)) {
+            Some(carrier) if name.is_empty() => carrier.to_owned(),
+            _ => name.to_owned(),
+        };
+        let cell = |(at, name): &(Column, String)| Some((named(name), known(at)?.to_owned()));
         sample.cells = cells.iter().filter_map(cell).collect();
         for (column, name) in &powers {
             let Some(text) = row.text(*column) else { continue };
             let power = parse_rsrp(text).map_err(|why| why.in_line(row.line()))?;
-            sample.rsrp_dbm.extend((power != 0.0).then(|| (name.clone(), power)));
+            sample.rsrp_dbm.extend((power != 0.0).then(|| (named(name), power)));
         }
         log.samples.push(sample);
     }
