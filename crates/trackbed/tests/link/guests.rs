@@ -64,7 +64,10 @@ pub fn datagrams(address: SocketAddr) -> String {
     socket.connect(address).unwrap();
     let sizes = [1, 0, 1_200, 1_200, 1_200, 7, 1_452, 1_453, 5_000, 20_000];
     for (seed, size) in sizes.into_iter().enumerate() {
-        socket.send(&pattern(seed as u64, size)).unwrap();
+        // What became of an earlier datagram may be told here.
+        if let Err(why) = socket.send(&pattern(seed as u64, size)) {
+            return format!("{:?}", why.kind());
+        }
     }
     for (seed, size) in sizes.into_iter().enumerate() {
         let mut buffer = vec![0; 65_536];
