@@ -36,7 +36,11 @@ impl Table {
         // The library counts neither comments nor the line ends of Windows.
         let (numbers, lines): (Vec<u64>, Vec<&str>) = lines(text).unzip();
         let empty = || TextError::new("an empty table; write a heading and lines below it");
-        let first = lines.first().ok_or_else(empty)?;
+        let first = *lines.first().ok_or_else(empty)?;
+        if first == "[" || first.starts_with('{') || first.starts_with("[{") {
+            let why = "this looks like JSON; write a table: a heading, and lines below it";
+            return Err(TextError::new(why).in_line(numbers[0]));
+        }
         let counts = [b',', b';', b'\t'].map(|c| (first.bytes().filter(|b| *b == c).count(), c));
         let (count, delimiter) =
             counts.into_iter().rev().max_by_key(|(count, _)| *count).unwrap_or_default();
@@ -106,11 +110,7 @@ impl Table {
     pub fn need(&self, names: &[&str]) -> Result<Column, TextError> {
         self.column(names).ok_or_else(|| {
             let (heading, names) = (self.heading.join(","), names.join(" or "));
-            let advice = match heading.starts_with(['{', '[']) {
-                true => "this looks like JSON; write a table: a heading, and lines below it",
-                false => "add or rename a column",
-            };
-            let why = format!("the heading \"{heading}\" has no {names}; {advice}");
+            let why = format!("the heading \"{heading}\" has no {names}; add or rename a column");
             TextError::new(why).in_line(self.numbers[0])
         })
     }
