@@ -7,6 +7,7 @@ use trackbed_core::Time;
 use trackbed_lab::run::Runner;
 use trackbed_railway::handover::{LogSettings, Table, observe};
 use trackbed_railway::motion::{DriveLog, Track};
+use trackbed_railway::recording::Recording;
 use trackbed_scenario::{self as scenario, Plan, Source};
 use trackbed_substrate::Cancel;
 
@@ -22,6 +23,9 @@ pub fn run(data: &[u8]) {
         if let Ok(log) = DriveLog::parse(text, &[]) {
             let _ = observe(&log, &track, &LogSettings::default());
         }
+        let mut drive = Recording::default();
+        let _ = DriveLog::read_pieces(contents, &[], |log| drive.take(&log, Some("A")));
+        let _ = drive.drive(None).map(|drive| drive.record());
     } else if let Ok(Ok(table)) = text.map(Table::parse) {
         let again = Table::parse(&table.to_text()).expect("what we write, we can read");
         assert_eq!(again.to_text(), table.to_text(), "a table survives being written and read");
@@ -40,13 +44,12 @@ pub fn run_file(data: &[u8]) {
 fn named(line: &str, contents: &[u8]) -> Option<Plan> {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let path = folder.path().join("file");
-    std::fs::write(&path, contents).expect("there is room for a small file");
-    let rest = if line.starts_with("workload") {
-        "link = { delay = '5 ms' }\nprotocol = 'http2'"
-    } else {
-        FLOW
-    };
-    let text = format!("{rest}\n{}", line.replace("FILE", &format!("'{}'", path.display())));
+    for ending in ["", "json"] {
+        let written = std::fs::write(path.with_extension(ending), contents);
+        written.expect("there is room for a small file");
+    }
+    let rest = if line.contains("workload") { "" } else { FLOW };
+    let text = format!("{rest}\n{}", line.replace("FILE", &path.display().to_string()));
     match scenario::load(&Source::recorded("fuzz.toml", &text), &[]) {
         Ok(plan) => Some(plan),
         Err(error) => {
@@ -59,7 +62,7 @@ fn named(line: &str, contents: &[u8]) -> Option<Plan> {
 /// A share of the inputs for logs, which have three formats.
 const LOGS: usize = 3;
 
-/// What else a scenario needs.
+/// What else a scenario needs that has no workload.
 const FLOW: &str = "protocol = 'mptcp'\nworkload = { kind = 'flow', duration = '1 s' }";
 
 /// A line for each key that names a file.

@@ -32,6 +32,8 @@ pub fn steps(seconds: Option<&str>) -> Vec<Step> {
             let mut fuzzer = Command::new(&program);
             fuzzer.env("TRACKBED_FUZZ", name).args(["-timeout=20", "-rss_limit_mb=2048"]);
             fuzzer.arg(format!("-artifact_prefix={}-", found.display()));
+            let words = PathBuf::from("fuzz/words").join(name);
+            fuzzer.args(words.exists().then(|| format!("-dict={}", words.display())));
             succeed(match &limit {
                 Some(limit) => fuzzer
                     .args([limit, "-verbosity=0", "-print_final_stats=1"])
