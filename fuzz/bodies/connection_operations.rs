@@ -15,7 +15,7 @@ use super::server_words::{SERVER, serve};
 pub fn run(data: &[u8]) {
     let Some((&[which, lost], operations)) = data.split_first_chunk() else { return };
     let protocol = registry()[usize::from(which) % registry().len()];
-    serve(protocol, ServerLimits::default(), lost, async |_, dialer: &dyn Dialer| {
+    serve(protocol, ServerLimits::default(), lost, async |_: &_, _: &_, dialer: &dyn Dialer| {
         operate(dialer, operations).await;
     });
 }

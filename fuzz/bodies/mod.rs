@@ -2,6 +2,8 @@
 
 #[cfg(target_os = "linux")]
 mod connection_operations;
+#[cfg(target_os = "linux")]
+mod intruder_words;
 mod ip_packet;
 mod mqtt_broker;
 mod read_file;
@@ -31,6 +33,8 @@ pub const TARGETS: &[Target] = &[
     ("v2x_message", 16_000, v2x_message::run),
     #[cfg(target_os = "linux")]
     ("coap_datagrams", 300, server_words::run_coap),
+    #[cfg(target_os = "linux")]
+    ("intruder_words", 400, intruder_words::run),
     #[cfg(target_os = "linux")]
     ("server_words", 400, server_words::run),
     #[cfg(target_os = "linux")]

@@ -48,7 +48,7 @@ fn named(line: &str, contents: &[u8]) -> Option<Plan> {
         let written = std::fs::write(path.with_extension(ending), contents);
         written.expect("there is room for a small file");
     }
-    let rest = if line.contains("workload") { "" } else { FLOW };
+    let rest = if line.contains("workload") { "" } else { BULK };
     let text = format!("{rest}\n{}", line.replace("FILE", &path.display().to_string()));
     match scenario::load(&Source::recorded("fuzz.toml", &text), &[]) {
         Ok(plan) => Some(plan),
@@ -62,8 +62,9 @@ fn named(line: &str, contents: &[u8]) -> Option<Plan> {
 /// A share of the inputs for logs, which have three formats.
 const LOGS: usize = 3;
 
-/// What else a scenario needs that has no workload.
-const FLOW: &str = "protocol = 'mptcp'\nworkload = { kind = 'flow', duration = '1 s' }";
+/// What else a scenario needs that has no workload: one that ends at any rate.
+const BULK: &str =
+    "protocol = 'mptcp'\nworkload = { kind = 'messages', count = 4, size = '50 kB' }";
 
 /// A line for each key that names a file.
 static NAMED: LazyLock<Vec<String>> = LazyLock::new(|| {

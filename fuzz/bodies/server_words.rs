@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::AsyncWriteExt as _;
 use trackbed_connection::{Dialer, Error, Request, Response, Transport, body};
 use trackbed_core::Seed;
@@ -18,7 +19,7 @@ use trackbed_net::models::{Delay, Loss};
 use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
 use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, ServerLimits, find, registry};
 use trackbed_substrate::simulated::{Hosts, Simulation};
-use trackbed_substrate::{Datagram, Host, TcpOptions, before, now, sleep};
+use trackbed_substrate::{Datagram, Host, TcpOptions, UdpSocket, before, now, sleep};
 
 pub fn run(data: &[u8]) {
     let Some((&which, pieces)) = data.split_first() else { return };
@@ -34,7 +35,7 @@ pub fn run_coap(data: &[u8]) {
 }
 
 fn say(protocol: &'static dyn Protocol, limits: ServerLimits, pieces: &[u8]) {
-    serve(protocol, limits, 0, async |client: &Arc<dyn Host>, _: &dyn Dialer| {
+    serve(protocol, limits, 0, async |client: &Arc<dyn Host>, _: &ClientConfig, _: &dyn Dialer| {
         match protocol.capabilities().transport {
             Transport::Tcp => write(client, pieces).await,
             Transport::Udp | Transport::Coap | Transport::Sctp => shout(client, pieces).await,
@@ -48,58 +49,68 @@ pub fn serve(
     protocol: &dyn Protocol,
     limits: ServerLimits,
     lost: u8,
-    act: impl AsyncFnOnce(&Arc<dyn Host>, &dyn Dialer) + Send,
+    act: impl AsyncFnOnce(&Arc<dyn Host>, &ClientConfig, &dyn Dialer) + Send,
 ) {
-    let seed = Seed::of_run(1, 0);
-    let mut builder = NetworkBuilder::default();
-    let (client, server) = (builder.host("client"), builder.host("server"));
     let lost = (0..LOSSES_UNTIL).filter(|number| lost >> (number % 8) & 1 != 0);
-    let loss = Loss::new(Listed::new(lost.clone()));
-    let link = LinkSpec::new().then(Delay::fixed(Duration::from_millis(1))).then(loss);
-    let end = |node, number: u8| End::new(node, [[10, 0, 0, number].into()]);
-    builder.connect(end(client, 1), end(server, 2), Duplex::new(&link, &link, &seed));
-    let network = builder.build().expect("two hosts and a link are a network");
-    let attempts = 1 + lost.count();
-    let outcome = Simulation::default().run(seed, network, async |hosts: Hosts| {
-        let host = |name| hosts.get(name).expect("it was made");
+    let attempts = 1 + lost.clone().count();
+    simulate(Loss::new(Listed::new(lost)), async |client, server| {
         let most = limits.connections;
         let config = ServerConfig { limits, ..ServerConfig::default() };
         let echo = async |request: Request| Response { status: 200, body: request.body };
-        let server = protocol.serve((host("server"), SERVER), &config, Rc::new(echo));
+        let server = protocol.serve((server, SERVER), &config, Rc::new(echo));
         let server = server.expect("the port is free");
-        let client = host("client");
         let config = ClientConfig { trust: server.trust().cloned(), ..ClientConfig::default() };
         let dialer = protocol.dialer(Arc::clone(&client), &config).expect("it is supported");
-        act(&client, &*dialer).await;
+        act(&client, &config, &*dialer).await;
         assert!(server.connections() <= most, "{} connections", server.connections());
         let mut end = None;
         for _ in 0..attempts {
             // TCP without keep-alives waits for ever if the server's reset is lost.
             end = before(now() + Duration::from_secs(200), exchange(&*dialer)).await;
-            if let Some(Ok(())) = end {
+            if let Some(Ok(answer)) = &end {
+                assert_eq!(answer, "hello", "the answer is what was sent");
                 return;
             }
         }
         panic!("a client is not served: {end:?}");
     });
+}
+
+/// Runs `main` with a client's and a server's host, and a link between them that loses packets.
+pub fn simulate(loss: Loss, main: impl AsyncFnOnce(Arc<dyn Host>, Arc<dyn Host>) + Send) {
+    let seed = Seed::of_run(1, 0);
+    let mut builder = NetworkBuilder::default();
+    let (client, server) = (builder.host("client"), builder.host("server"));
+    let link = LinkSpec::new().then(Delay::fixed(Duration::from_millis(1))).then(loss);
+    let end = |node, number: u8| End::new(node, [[10, 0, 0, number].into()]);
+    builder.connect(end(client, 1), end(server, 2), Duplex::new(&link, &link, &seed));
+    let network = builder.build().expect("two hosts and a link are a network");
+    let outcome = Simulation::default().run(seed, network, async |hosts: Hosts| {
+        let host = |name| hosts.get(name).expect("it was made");
+        main(host("client"), host("server")).await;
+    });
     outcome.expect("the run ends");
 }
 
-async fn exchange(dialer: &dyn Dialer) -> Result<(), Error> {
+/// What a server answers.
+pub async fn exchange(dialer: &dyn Dialer) -> Result<Bytes, Error> {
     let connection = dialer.connect(SERVER).await?;
     let response = connection.exchange(Request::new("/", body::full(&b"hello"[..]))).await?;
-    assert_eq!(body::collect(response.body, 5).await?, "hello", "the answer is what was sent");
-    Ok(())
+    body::collect(response.body, 5).await
 }
 
 async fn shout(client: &Arc<dyn Host>, pieces: &[u8]) {
     let socket = client.bind_udp(([10, 0, 0, 1], 9).into()).expect("the port is free");
     for payload in split(pieces) {
-        let (destination, ecn) = (SERVER, Ecn::NotCapable);
-        let datagram = Datagram { source: None, destination, ecn, payload, segment_size: None };
-        let _refused = poll_fn(|cx| socket.poll_send(cx, &datagram)).await;
+        send(&*socket, SERVER, payload).await;
         sleep(Duration::from_micros(10)).await;
     }
+}
+
+pub async fn send(socket: &dyn UdpSocket, destination: SocketAddr, payload: &[u8]) {
+    let (source, segment_size, ecn) = (None, None, Ecn::NotCapable);
+    let datagram = Datagram { source, destination, ecn, payload, segment_size };
+    let _refused = poll_fn(|cx| socket.poll_send(cx, &datagram)).await;
 }
 
 async fn write(client: &Arc<dyn Host>, pieces: &[u8]) {
@@ -119,7 +130,7 @@ async fn write(client: &Arc<dyn Host>, pieces: &[u8]) {
     sleep(Duration::from_millis(5)).await;
 }
 
-fn split(mut pieces: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub fn split(mut pieces: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let (len, rest) = pieces.split_first_chunk()?;
         let len = usize::from(u16::from_be_bytes(*len)).min(rest.len()).min(1_472);

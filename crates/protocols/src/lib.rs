@@ -41,6 +41,7 @@ mod http1;
 mod http2;
 mod http3;
 mod http_messages;
+pub mod intruder;
 mod ledger;
 mod mqtt;
 mod none;

@@ -1,6 +1,8 @@
 //! The protocols as they are, over the kernel's sockets on the loopback interface: with the
 //! operating system's randomness and the time of day, nothing seeded.
 
+use std::io;
+
 use trackbed_protocols::{PathControl, Trust};
 use trackbed_substrate::{Multipath, PathWish};
 
@@ -222,5 +224,26 @@ fn a_missing_server_is_an_error_with_its_address() {
         let error = dialer.connect(remote).await.err().unwrap();
         assert!(error.is_retryable());
         assert!(error.to_string().contains(&remote.to_string()), "{error}");
+    });
+}
+
+/// RFC 8446 section 6.2: nothing is sent after a fatal alert, whichever end has sent it.
+#[test]
+#[ignore = "thorough: real time"]
+fn a_server_does_not_answer_a_fatal_alert() {
+    for_each_protocol(async |protocol, track| {
+        let server = track.serve(protocol);
+        if protocol.capabilities().transport == Transport::Tcp && server.trust().is_some() {
+            let mut stream = TcpStream::connect(server.local_addr()).unwrap();
+            stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+            // unknown_ca
+            stream.write_all(&[0x15, 3, 3, 0, 2, 2, 48]).unwrap();
+            // Meanwhile the server reads it.
+            let dialer = track.dialer(protocol, &server, client_config());
+            check(&*dialer.connect(server.local_addr()).await.unwrap(), 5, 1).await;
+            let said = stream.read(&mut [0; 100]);
+            let reset = |why: io::Error| why.kind() == io::ErrorKind::ConnectionReset;
+            assert!(said.map_or_else(reset, |len| len == 0), "{}", protocol.name());
+        }
     });
 }

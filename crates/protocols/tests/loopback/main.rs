@@ -5,7 +5,6 @@
 #[path = "../../../mqtt/tests/mqtt/broker.rs"]
 mod broker;
 mod clients;
-mod hostile;
 mod kernel;
 #[path = "../../../../tests/src/programs.rs"]
 mod programs;

@@ -13,7 +13,7 @@ use trackbed_substrate::kernel::{Execution, Machine, Origin};
 pub use futures_util::future::join_all;
 pub use std::fs;
 pub use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-pub use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+pub use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket};
 pub use std::path::{Path, PathBuf};
 pub use std::process::{Command, Stdio};
 pub use std::rc::Rc;

@@ -6,24 +6,22 @@ use trackbed_substrate::before;
 use crate::support::*;
 
 /// A socket that sends to the server without protocol state.
-struct RawClient {
-    socket: Box<dyn UdpSocket>,
-}
+struct RawClient(Box<dyn UdpSocket>);
 
 impl RawClient {
     fn new(track: &Track, port: u16) -> RawClient {
         let local = format!("10.0.0.1:{port}").parse().unwrap();
-        RawClient { socket: track.client.bind_udp(local).unwrap() }
+        RawClient(track.client.bind_udp(local).unwrap())
     }
 
     async fn say(&self, payload: &[u8]) {
-        say(&*self.socket, server_address(), payload).await;
+        say(&*self.0, server_address(), payload).await;
     }
 
     /// What comes within two round trips.
     async fn hear(&self) -> Vec<Vec<u8>> {
         let (mut heard, end) = (Vec::new(), now() + RTT * 2);
-        while let Some((_, payload)) = before(end, hear(&*self.socket)).await {
+        while let Some((_, payload)) = before(end, hear(&*self.0)).await {
             heard.push(payload);
         }
         heard
@@ -106,46 +104,22 @@ fn damaged_datagrams_are_thrown_away() {
     }
 }
 
-/// Noise of all lengths, and messages with some of their bytes altered.
+/// Noise of all lengths. (The target `coap_datagrams` of fuzzing shows that others are served.)
 #[test]
-fn nonsense_is_counted_and_others_are_served() {
+fn nonsense_is_counted() {
     for name in ["coap", "coap+dtls"] {
         simulate(&clean(), |track| async move {
             let mut config = ServerConfig::default();
             let ledger = Ledger::default();
             config.transport.ledger = Some(ledger.clone());
-            let server = track.serve_with(protocol(name), &config, Rc::new(service));
-            let connection = track.connect(protocol(name), &server, ClientConfig::default()).await;
+            let _server = track.serve_with(protocol(name), &config, Rc::new(service));
             let mut rng = Seed::of_run(4, 0).stream("nonsense");
             let raw = RawClient::new(&track, 9);
-            for number in 0..2_000 {
-                raw.say(&utterance(&mut rng)).await;
-                if number % 100 == 0 {
-                    ping(&*connection).await.unwrap();
-                }
+            for _ in 0..2_000 {
+                raw.say(&random(rng.below(80) as usize, &mut rng)).await;
             }
             sleep(Duration::from_secs(300)).await;
-            assert!(ping(&*connection).await.is_ok());
             assert!(ledger.totals().refused > 500, "{:?}", ledger.totals());
         });
     }
-}
-
-/// A request, a record or noise, with some bytes altered.
-fn utterance(rng: &mut Rng) -> Vec<u8> {
-    let beginnings: [&[u8]; 4] = [
-        b"",
-        b"\x44\x02\x12\x34abcd\xb4echo\xd1\x03\x0e\xffpayload",
-        b"\x16\xfe\xfd\0\0\0\0\0\0\0\0\0\x40\x01\0\0\x34\0\0\0\0\0\0\0\0\x34\xfe\xfd",
-        b"\x17\xfe\xfd\0\x01\0\0\0\0\0\x01\0\x20",
-    ];
-    let mut bytes = beginnings[rng.below(4) as usize].to_vec();
-    bytes.extend(random(rng.below(80) as usize, rng));
-    for _ in 0..rng.below(3) {
-        if !bytes.is_empty() {
-            let at = rng.below(bytes.len() as u64) as usize;
-            bytes[at] = rng.next_u64() as u8;
-        }
-    }
-    bytes
 }

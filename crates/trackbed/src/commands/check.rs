@@ -6,6 +6,7 @@ use anyhow::{Context as _, anyhow, ensure};
 use clap::Args;
 use serde::de::IgnoredAny;
 use serde_json::Value;
+use trackbed_core::Seed;
 use trackbed_core::text::{lines, plural};
 use trackbed_net::models::delay::parse_delay_trace;
 use trackbed_net::models::parse_rates;
@@ -14,6 +15,7 @@ use trackbed_railway::handover::Table;
 use trackbed_railway::motion::{DriveLog, LogFormat};
 use trackbed_scenario::{Override, Plan, Source, load};
 use trackbed_v2x::json;
+use trackbed_v2x::traffic::{Crossing, Recording};
 
 use super::handover::outline;
 use super::v2x;
@@ -55,8 +57,15 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
 
 /// What a file is taken for, and what is read of it.
 fn look(path: &Path, bytes: &[u8]) -> (&'static str, anyhow::Result<String>) {
+    // A built-in scenario reads the file as a run would.
+    let planned = |scenario: &str, key: &str, [before, after]: [&str; 2]| -> anyhow::Result<Plan> {
+        let setting = format!("{key}={before}{:?}{after}", path.display().to_string());
+        Ok(load(&Source::named(scenario), &[setting.parse::<Override>()?])?)
+    };
+    let link = |key: &str, before: &str| planned("vru", key, [before, " } }"]);
     if trackbed_measure::pcapng::is_capture(bytes) {
-        return ("capture", capture(bytes));
+        let background = || link("link.background", "{ capture = { file = ");
+        return ("capture", capture(bytes, background));
     }
     let binary = v2x::unhex(bytes);
     let (text, described) = (text_of(bytes.to_vec()), json::describe(&binary));
@@ -77,13 +86,8 @@ fn look(path: &Path, bytes: &[u8]) -> (&'static str, anyhow::Result<String>) {
     let is_toml = path.extension().is_some_and(|ending| ending == "toml")
         || first.starts_with('[')
         || key != first && key.chars().all(|c| c.is_alphanumeric() || "._-\"".contains(c));
-    // A built-in scenario reads the file as a run would.
-    let planned = |scenario: &str, key: &str, [before, after]: [&str; 2]| -> anyhow::Result<Plan> {
-        let setting = format!("{key}={before}{:?}{after}", path.display().to_string());
-        Ok(load(&Source::named(scenario), &[setting.parse::<Override>()?])?)
-    };
-    let link = |key: &str, before: &str| planned("vru", key, [before, " } }"]);
     match LogFormat::of_text(text) {
+        LogFormat::Gpx if text.contains("<fcd-export") => ("vehicles (SUMO)", vehicles(text)),
         LogFormat::Gpx => ("drive (GPX)", drive(text)),
         LogFormat::Nmea => ("drive (NMEA)", drive(text)),
         _ if first.starts_with('{') && text.contains("\"FeatureCollection\"") => {
@@ -94,6 +98,14 @@ fn look(path: &Path, bytes: &[u8]) -> (&'static str, anyhow::Result<String>) {
             "page (HAR)",
             planned("web", "workload.har", [""; 2]).and_then(|plan| page(&plan, text)),
         ),
+        _ if first.starts_with('{') && text.contains("\"cpu_us_per_verification\"") => {
+            let read = planned("v2x", "workload.board", [""; 2]);
+            ("board", read.map(|_| "as trackbed verify measured it".to_owned()))
+        }
+        _ if text.contains("-----BEGIN ") => {
+            let all = count(text.matches("-----BEGIN CERTIFICATE").count(), "certificate");
+            ("PEM", planned("web", "certificate", [""; 2]).map(|_| format!("{all} and a key")))
+        }
         _ if first.starts_with('{') || is_list => {
             let read = planned("vru", "workload.payload", [""; 2]);
             ("payload", read.map(|_| count(text.len(), "byte")))
@@ -208,13 +220,24 @@ fn page(plan: &Plan, archive: &str) -> anyhow::Result<String> {
     })
 }
 
-fn capture(bytes: &[u8]) -> anyhow::Result<String> {
+fn vehicles(text: &str) -> anyhow::Result<String> {
+    let (crossing, seed) = (Crossing::default(), Seed::of_run(1, 0));
+    let mut turns = Recording::new(text.as_bytes(), crossing, None, &seed);
+    let sent = turns.try_fold(0, |sent, turn| turn.map(|_| sent + 1));
+    Ok(format!("send {}", count(sent.map_err(|why| anyhow!("{why}"))?, "message")))
+}
+
+/// Messages, or else the background of a link.
+fn capture(bytes: &[u8], background: impl Fn() -> anyhow::Result<Plan>) -> anyhow::Result<String> {
     let mut messages = 0;
     let (packets, unread, end) = v2x::messages(bytes, |_| {
         messages += 1;
         Ok(())
     })?;
-    ensure!(messages > 0, "no signed message in {}{end}", count(packets, "packet"));
+    let all = count(packets, "packet");
+    if messages == 0 {
+        return background().map(|_| format!("background of {all}; no signed message"));
+    }
     let others = count(packets - messages - unread, "other packet");
     Ok(format!("{}, {others} skipped{end}", count(messages, "signed message")))
 }

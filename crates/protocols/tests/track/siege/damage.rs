@@ -1,6 +1,6 @@
-//! Altered bytes in every part of a client's traffic, and noise.
+//! Altered bytes in every part of a client's traffic.
 
-use super::ground::{ATTACKERS, Ground, SERVER, Witness, for_each_protocol};
+use super::ground::{Witness, for_each_protocol};
 use super::relay::{Manner, Then, attacker};
 use crate::support::*;
 
@@ -21,7 +21,6 @@ fn invalid_clients_do_no_harm() {
                 port += 1;
             }
         }
-        noise(&ground).await;
         witness.check("at once").await;
         sleep(Duration::from_secs(1)).await;
         witness.check("a second later").await;
@@ -32,25 +31,4 @@ fn invalid_clients_do_no_harm() {
         sleep(Duration::from_secs(20)).await;
         witness.check("afterwards").await;
     });
-}
-
-/// Random bytes of all lengths; a few hundred pieces.
-async fn noise(ground: &Rc<Ground>) {
-    let mut rng = ground.seed.stream("test/noise");
-    for number in 0..300_u16 {
-        let bytes = random(rng.below(1_300) as usize, &mut rng);
-        if ground.is_over_tcp() {
-            if number % 8 > 0 {
-                continue;
-            }
-            let opened = ground.attacker.connect_tcp(None, SERVER, &TcpOptions::default()).await;
-            let mut stream = opened.unwrap();
-            let _it_may_be_over = stream.write_all(&bytes).await;
-            let _it_may_be_over = stream.flush().await;
-        } else {
-            let local = SocketAddr::new(ATTACKERS, 50_000 + number % 50);
-            let socket = ground.attacker.bind_udp(local).unwrap();
-            say(&*socket, SERVER, &bytes).await;
-        }
-    }
 }

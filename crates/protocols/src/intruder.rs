@@ -1,0 +1,137 @@
+//! Peers that complete the handshake of a protocol and then say anything, so that tests reach what its
+//! other end does with it.
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
+use noq::VarInt;
+use trackbed_connection::{Result, TlsVersion};
+use trackbed_substrate::{Host, sleep};
+
+use crate::config::{ClientConfig, ListenAt, ServerConfig};
+use crate::protocol::Served;
+use crate::quic_transport::{self, QuicDialer};
+use crate::tcp_transport::{self, Stream, TcpDialer};
+use crate::tls::Profile;
+
+/// An end of a protocol's connections that does not follow the protocol.
+#[derive(Clone, Copy)]
+pub struct Intruder {
+    profile: Profile,
+    is_quic: bool,
+}
+
+impl Intruder {
+    /// One that the other end of `protocol` lets in; `None` if it has neither TLS over TCP nor QUIC.
+    pub fn of(protocol: &str) -> Option<Intruder> {
+        let &(protocol, alpn, is_quic) = LET_IN.iter().find(|(name, ..)| *name == protocol)?;
+        let versions = if is_quic { &[TlsVersion::Tls13] } else { TlsVersion::ALL };
+        let profile = Profile { protocol, alpn, versions, early_data_max: 0 };
+        Some(Intruder { profile, is_quic })
+    }
+
+    /// One that says it over TCP, in place of a handshake.
+    pub fn bare() -> Intruder {
+        Intruder { profile: Profile::bare("tcp"), is_quic: false }
+    }
+
+    /// Connects to a server, and says `pieces`.
+    ///
+    /// # Errors
+    /// If the handshake fails.
+    pub async fn connect(
+        self,
+        (host, remote): (Arc<dyn Host>, SocketAddr),
+        config: &ClientConfig,
+        pieces: &[Vec<u8>],
+    ) -> Result<()> {
+        if self.is_quic {
+            let dialer = QuicDialer::new(self.profile, host, config, None)?;
+            say_by_streams(&dialer.connect(remote).await?.connection, pieces).await;
+        } else {
+            let dialer = TcpDialer::new(self.profile, host, config)?;
+            say(dialer.connect(remote).await?, pieces).await;
+        }
+        Ok(())
+    }
+
+    /// Says `pieces` to each client.
+    ///
+    /// # Errors
+    /// As those of [`Protocol::serve`](crate::Protocol::serve).
+    pub fn serve(self, at: ListenAt, config: &ServerConfig, pieces: Rc<[Vec<u8>]>) -> Served {
+        if self.is_quic {
+            return quic_transport::serve(self.profile, &at, config, None, move |connection, _| {
+                let pieces = Rc::clone(&pieces);
+                async move { say_by_streams(&connection, &pieces).await }
+            });
+        }
+        tcp_transport::serve(self.profile, &at, config, move |mut stream, _| {
+            let pieces = Rc::clone(&pieces);
+            async move {
+                // The handshake of TLS happens while it reads.
+                let _request = stream.read(&mut [0; 1_024]).await;
+                say(stream, &pieces).await;
+            }
+        })
+    }
+}
+
+/// The pieces one after the other.
+async fn say(mut stream: Stream, pieces: &[Vec<u8>]) {
+    for piece in pieces {
+        // The other end may have hung up.
+        let _gone = stream.write_all(piece).await;
+        let _gone = stream.flush().await;
+        sleep(PAUSE).await;
+    }
+    sleep(AFTERWARDS).await;
+}
+
+/// The first byte of a piece says where the rest goes. A one: to a new stream, with a two in both directions,
+/// with a sixteen the next one of the other end; else to the one before. A four: the stream ends then; with an
+/// eight it is reset.
+async fn say_by_streams(connection: &noq::Connection, pieces: &[Vec<u8>]) {
+    let (mut stream, mut answers) = (None, Vec::new());
+    for (how, words) in pieces.iter().filter_map(|piece| piece.split_first()) {
+        if how & 1 != 0 || stream.is_none() {
+            let both = match how & 18 {
+                2 => connection.open_bi().await.ok(),
+                18 => connection.accept_bi().await.ok(),
+                _ => None,
+            };
+            stream = match both {
+                Some((sending, receiving)) => {
+                    answers.push(receiving);
+                    Some(sending)
+                }
+                None => connection.open_uni().await.ok(),
+            };
+        }
+        let Some(stream) = &mut stream else { return };
+        let _gone = stream.write_all(words).await;
+        let _ended = match how & 12 {
+            4 => stream.finish(),
+            12 => stream.reset(VarInt::from_u32((*how).into())),
+            _ => Ok(()),
+        };
+        sleep(PAUSE).await;
+    }
+    sleep(AFTERWARDS).await;
+}
+
+/// Those with TLS over TCP or QUIC, their names in ALPN, and whether it is QUIC.
+const LET_IN: &[(&str, &[u8], bool)] = &[
+    ("http1", b"http/1.1", false),
+    ("http2", b"h2", false),
+    ("http3", b"h3", true),
+    ("mpquic", b"trackbed-streams/1", true),
+    ("mqtt", b"mqtt", false),
+    ("quic", b"trackbed-streams/1", true),
+    ("tcp+tls", b"trackbed-frames/1", false),
+];
+const PAUSE: Duration = Duration::from_micros(10);
+const AFTERWARDS: Duration = Duration::from_millis(50);
