@@ -43,9 +43,9 @@ fn ask(protocol: &dyn Protocol, intruder: Option<Intruder>, pieces: Vec<Vec<u8>>
         let mut trust = client_trust(&Chain::default()).ok();
         let served = intruder.map(|intruder| {
             let at = (Arc::clone(&server), SERVER);
-            intruder.serve(at, &ServerConfig::default(), pieces.clone().into())
+            let served = intruder.serve(at, &ServerConfig::default(), pieces.clone().into());
+            served.expect("the port is free")
         });
-        let served = served.map(|served| served.expect("the port is free"));
         if let Some(served) = &served {
             trust = served.trust().cloned().or(trust);
         } else {

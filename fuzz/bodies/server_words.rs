@@ -1,7 +1,7 @@
 //! Anything said to a server of any protocol: the first byte chooses it from the registry, then come
 //! pieces with two bytes of length before each. Over UDP each is a datagram; over TCP they are written
-//! one after the other, and an empty one begins another connection. Whatever they are, a client is
-//! served afterwards, and the server keeps no more connections than it may.
+//! one after the other, and after an empty one on another connection at the same time. Whatever they are, a
+//! client is served afterwards, and the server keeps no more connections than it may.
 
 use std::future::poll_fn;
 use std::net::SocketAddr;
@@ -10,16 +10,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::AsyncWriteExt as _;
+use futures_util::future::join_all;
 use trackbed_connection::{Dialer, Error, Request, Response, Transport, body};
 use trackbed_core::Seed;
 use trackbed_core::packet::Ecn;
 use trackbed_net::models::loss::Listed;
 use trackbed_net::models::{Delay, Loss};
 use trackbed_net::{Duplex, End, LinkSpec, NetworkBuilder};
+use trackbed_protocols::intruder::Intruder;
 use trackbed_protocols::{ClientConfig, Protocol, ServerConfig, ServerLimits, find, registry};
 use trackbed_substrate::simulated::{Hosts, Simulation};
-use trackbed_substrate::{Datagram, Host, TcpOptions, UdpSocket, before, now, sleep};
+use trackbed_substrate::{Datagram, Host, UdpSocket, before, now, sleep};
 
 pub fn run(data: &[u8]) {
     let Some((&which, pieces)) = data.split_first() else { return };
@@ -35,9 +36,9 @@ pub fn run_coap(data: &[u8]) {
 }
 
 fn say(protocol: &'static dyn Protocol, limits: ServerLimits, pieces: &[u8]) {
-    serve(protocol, limits, 0, async |client: &Arc<dyn Host>, _: &ClientConfig, _: &dyn Dialer| {
+    serve(protocol, limits, 0, async |client: &Arc<dyn Host>, config: &_, _: &dyn Dialer| {
         match protocol.capabilities().transport {
-            Transport::Tcp => write(client, pieces).await,
+            Transport::Tcp => write(client, config, pieces).await,
             Transport::Udp | Transport::Coap | Transport::Sctp => shout(client, pieces).await,
         }
     });
@@ -113,21 +114,12 @@ pub async fn send(socket: &dyn UdpSocket, destination: SocketAddr, payload: &[u8
     let _refused = poll_fn(|cx| socket.poll_send(cx, &datagram)).await;
 }
 
-async fn write(client: &Arc<dyn Host>, pieces: &[u8]) {
-    let mut streams = Vec::new();
-    for piece in split(pieces) {
-        if piece.is_empty() || streams.is_empty() {
-            let options = TcpOptions::default();
-            let Ok(stream) = client.connect_tcp(None, SERVER, &options).await else { return };
-            streams.push(stream);
-        }
-        let Some(stream) = streams.last_mut() else { return };
-        // The server may have hung up.
-        let _gone = stream.write_all(piece).await;
-        let _gone = stream.flush().await;
-        sleep(Duration::from_micros(10)).await;
-    }
-    sleep(Duration::from_millis(5)).await;
+/// Each connection says what comes before the next empty piece.
+async fn write(client: &Arc<dyn Host>, config: &ClientConfig, pieces: &[u8]) {
+    let pieces: Vec<Vec<u8>> = split(pieces).map(<[u8]>::to_vec).collect();
+    let all = pieces.split(Vec::is_empty);
+    let say = |words| Intruder::bare().connect((Arc::clone(client), SERVER), config, words);
+    let _gone = join_all(all.map(say)).await;
 }
 
 pub fn split(mut pieces: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -1,11 +1,16 @@
 //! What kinds of certificates an end has, or the user's own.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use rustls::crypto::ring::sign::any_supported_type;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
 use trackbed_core::named;
 use webpki::EndEntityCert;
+use x509_cert::Certificate;
+use x509_cert::der::Decode as _;
 
 named! {
     /// The kind of a certificate's key.
@@ -57,6 +62,8 @@ pub struct OwnCertificate {
     pub(crate) chain: Vec<CertificateDer<'static>>,
     pub(crate) key: PrivateKeyDer<'static>,
     pub(crate) name: String,
+    /// Since 1970; the latest beginning of the chain.
+    pub(crate) valid_from: Duration,
 }
 
 impl OwnCertificate {
@@ -76,9 +83,18 @@ impl OwnCertificate {
             .map_err(|why| format!("its first certificate is not valid X.509: {why}"))?;
         let name = parsed.valid_dns_names().next().map(|name| name.replace('*', "any"));
         let name = name.ok_or("its first certificate has no DNS name: add a subjectAltName")?;
-        let key = PrivateKeyDer::from_pem_slice(text.as_bytes())
-            .map_err(|why| format!("it has no private key: append it in PEM ({why})"))?;
-        Ok(OwnCertificate { name, key, chain: chain.clone() })
+        let key = PrivateKeyDer::from_pem_slice(text.as_bytes()).map_err(|why| {
+            format!("it has no private key without a password: append it in PEM ({why})")
+        })?;
+        let signing = any_supported_type(&key).map_err(|why| format!("its private key: {why}"))?;
+        let fits = CertifiedKey::new(chain.clone(), signing).keys_match();
+        if matches!(fits, Err(rustls::Error::InconsistentKeys(_))) {
+            return Err("its private key is not that of its first certificate".to_owned());
+        }
+        let parsed = chain.iter().filter_map(|one| Certificate::from_der(one).ok());
+        let beginnings = parsed.map(|one| one.tbs_certificate().validity().not_before);
+        let valid_from = beginnings.map(|time| time.to_unix_duration()).max().unwrap_or_default();
+        Ok(OwnCertificate { name, key, valid_from, chain: chain.clone() })
     }
 }
 

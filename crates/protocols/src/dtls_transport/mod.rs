@@ -97,7 +97,7 @@ impl DtlsEnd {
         let clients = match !is_client && tls.chain.client_auth {
             true => Peer::Client(
                 trusted_clients(&tls.chain, randomness.provider(tls)).map_err(failed)?,
-                randomness.time_provider(),
+                randomness.time_provider(&Chain::default()),
             ),
             false => Peer::AnyClient,
         };

@@ -30,11 +30,8 @@ impl Identity {
         if let Some(own) = &chain.certificate {
             let key = own_key(&own.key, randomness.seeded().is_some())?;
             let trust = Trust(own.chain.last().cloned().ok_or("it has no certificate")?);
-            let key = CertifiedKey::new(own.chain.clone(), key);
-            if matches!(key.keys_match(), Err(rustls::Error::InconsistentKeys(_))) {
-                return Err("its private key is not that of its first certificate".to_owned());
-            }
-            return Ok(Identity { key: Arc::new(key), pkcs8: Vec::new(), trust });
+            let key = Arc::new(CertifiedKey::new(own.chain.clone(), key));
+            return Ok(Identity { key, pkcs8: Vec::new(), trust });
         }
         let root = chain.kinds.last().map(|kind| Key::new(*kind, |bytes| randomness.fill(bytes)));
         Identity::issue(randomness, chain, root.transpose()?)

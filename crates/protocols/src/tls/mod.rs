@@ -69,7 +69,7 @@ impl TlsClient {
         let randomness = Randomness::new(entropy);
         let builder = rustls::ClientConfig::builder_with_details(
             randomness.provider(&config.tls),
-            randomness.time_provider(),
+            randomness.time_provider(chain),
         )
         .with_protocol_versions(&versions)
         .map_err(|error| profile.unsupported(error.to_string()))?
@@ -112,7 +112,7 @@ impl TlsServer {
         let provider = randomness.provider(&config.tls);
         let builder = rustls::ServerConfig::builder_with_details(
             Arc::clone(&provider),
-            randomness.time_provider(),
+            randomness.time_provider(chain),
         )
         .with_protocol_versions(&versions)
         .map_err(|error| profile.unsupported(error.to_string()))?;
@@ -220,7 +220,8 @@ impl Profile {
 /// A failure of a handshake, with the keys of a scenario that change it.
 pub(crate) fn explained(failure: &dyn fmt::Display) -> String {
     let text = failure.to_string();
-    const KNOWN: [([&str; 2], &str); 3] = [
+    const KNOWN: [([&str; 2], &str); 4] = [
+        (["CaUsed", "AsEndEntity"], "certificate: make it with basicConstraints=critical,CA:FALSE"),
         (["HandshakeFailure", "error 40"], "handshake_failure: compare key-exchange at both ends"),
         (["expired", "not valid yet"], "certificate: renew it; a virtual run begins in 2026"),
         (["UnknownIssuer", "UnknownCA"], "certificate: end its file with what clients trust"),

@@ -20,7 +20,7 @@ use trackbed_substrate::{Entropy, SeededEntropy, wall_clock};
 
 use super::groups::group;
 use super::keys::with_ml_dsa;
-use crate::config::TlsParameters;
+use crate::config::{Chain, TlsParameters};
 
 /// Where the randomness of one host's TLS sessions comes from.
 #[derive(Clone, Debug)]
@@ -75,10 +75,11 @@ impl Randomness {
         Arc::new(provider)
     }
 
-    /// The clock for certificates and tickets.
-    pub(crate) fn time_provider(&self) -> Arc<dyn TimeProvider> {
+    /// The clock for certificates and tickets. A simulated run begins when the user's own are valid.
+    pub(crate) fn time_provider(&self, chain: &Chain) -> Arc<dyn TimeProvider> {
+        let valid_from = chain.certificate.as_ref().map(|own| own.valid_from).unwrap_or_default();
         match self.seeded {
-            Some(_) => Arc::new(RunTime),
+            Some(_) => Arc::new(RunTime(valid_from.saturating_sub(wall_clock()))),
             None => Arc::new(DefaultTimeProvider),
         }
     }
@@ -152,12 +153,11 @@ impl SecureRandom for SeededRandom {
 }
 
 #[derive(Debug)]
-struct RunTime;
+struct RunTime(Duration);
 
 impl TimeProvider for RunTime {
     fn current_time(&self) -> Option<UnixTime> {
-        let now: Duration = wall_clock();
-        Some(UnixTime::since_unix_epoch(now))
+        Some(UnixTime::since_unix_epoch(wall_clock() + self.0))
     }
 }
 

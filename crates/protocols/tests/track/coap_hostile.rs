@@ -10,8 +10,7 @@ struct RawClient(Box<dyn UdpSocket>);
 
 impl RawClient {
     fn new(track: &Track, port: u16) -> RawClient {
-        let local = format!("10.0.0.1:{port}").parse().unwrap();
-        RawClient(track.client.bind_udp(local).unwrap())
+        RawClient(track.client.bind_udp(format!("10.0.0.1:{port}").parse().unwrap()).unwrap())
     }
 
     async fn say(&self, payload: &[u8]) {
@@ -62,8 +61,7 @@ fn a_server_says_what_is_wrong_with_a_request() {
 fn a_flood_of_hellos_leaves_the_server_answering() {
     for version in TlsVersion::ALL {
         simulate(&clean(), |track| async move {
-            let mut config = ServerConfig::default();
-            let ledger = Ledger::default();
+            let (mut config, ledger) = (ServerConfig::default(), Ledger::default());
             config.transport.ledger = Some(ledger.clone());
             let server = track.serve_with(protocol("coap+dtls"), &config, Rc::new(service));
             let tls = TlsParameters::only(*version, CipherSuite::Aes128Gcm);
@@ -109,8 +107,7 @@ fn damaged_datagrams_are_thrown_away() {
 fn nonsense_is_counted() {
     for name in ["coap", "coap+dtls"] {
         simulate(&clean(), |track| async move {
-            let mut config = ServerConfig::default();
-            let ledger = Ledger::default();
+            let (mut config, ledger) = (ServerConfig::default(), Ledger::default());
             config.transport.ledger = Some(ledger.clone());
             let _server = track.serve_with(protocol(name), &config, Rc::new(service));
             let mut rng = Seed::of_run(4, 0).stream("nonsense");
