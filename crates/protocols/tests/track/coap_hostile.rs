@@ -1,6 +1,5 @@
-//! CoAP against unknown clients: malformed requests, floods, damage and noise.
+//! CoAP against unknown clients: malformed requests, floods and noise.
 
-use trackbed_net::models::Corruption;
 use trackbed_substrate::before;
 
 use crate::support::*;
@@ -83,21 +82,6 @@ fn a_flood_of_hellos_leaves_the_server_answering() {
             // Unfinished handshakes expire.
             sleep(Duration::from_secs(60)).await;
             assert_eq!(ledger.totals().connections, 0, "no connection ended, because none began");
-        });
-    }
-}
-
-/// Altered datagrams are discarded and counted, and others continue.
-#[test]
-fn damaged_datagrams_are_thrown_away() {
-    for name in ["coap", "coap+dtls"] {
-        let damaged = || clean().with(Corruption { probability: Ratio::from_parts(1, 10) });
-        let seed = Seed::of_run(3, 0);
-        simulate_on(network(&damaged(), &damaged(), &seed), seed, |track| async move {
-            let (_server, connection) = track.connected(protocol(name)).await;
-            for _ in 0..100 {
-                ping(&*connection).await.unwrap();
-            }
         });
     }
 }

@@ -13,7 +13,7 @@ use trackbed_net::models::parse_rates;
 use trackbed_outward::files::{decompressed, read_bounded, text_of};
 use trackbed_railway::handover::Table;
 use trackbed_railway::motion::{DriveLog, LogFormat};
-use trackbed_scenario::{Override, Plan, Source, load};
+use trackbed_scenario::{Plan, Source, load};
 use trackbed_v2x::json;
 use trackbed_v2x::traffic::{Crossing, Recording};
 
@@ -57,15 +57,9 @@ pub fn execute(arguments: &Arguments) -> anyhow::Result<Ending> {
 
 /// What a file is taken for, and what is read of it.
 fn look(path: &Path, bytes: &[u8]) -> (&'static str, anyhow::Result<String>) {
-    // A built-in scenario reads the file as a run would.
-    let planned = |scenario: &str, key: &str, [before, after]: [&str; 2]| -> anyhow::Result<Plan> {
-        let setting = format!("{key}={before}{:?}{after}", path.display().to_string());
-        Ok(load(&Source::named(scenario), &[setting.parse::<Override>()?])?)
-    };
-    let link = |key: &str, before: &str| planned("vru", key, [before, " } }"]);
+    let planned = |kind| planned(kind, path);
     if trackbed_measure::pcapng::is_capture(bytes) {
-        let background = || link("link.background", "{ capture = { file = ");
-        return ("capture", capture(bytes, background));
+        return ("capture", capture(bytes, || planned("background")));
     }
     let binary = v2x::unhex(bytes);
     let (text, described) = (text_of(bytes.to_vec()), json::describe(&binary));
@@ -94,26 +88,22 @@ fn look(path: &Path, bytes: &[u8]) -> (&'static str, anyhow::Result<String>) {
             let table = Table::parse(text).map_err(anyhow::Error::from);
             ("handover table", table.and_then(|table| outline(&table)))
         }
-        _ if first.starts_with('{') && text.contains("\"entries\"") => (
-            "page (HAR)",
-            planned("web", "workload.har", [""; 2]).and_then(|plan| page(&plan, text)),
-        ),
+        _ if first.starts_with('{') && text.contains("\"entries\"") => {
+            ("page (HAR)", planned("page (HAR)").and_then(|plan| page(&plan, text)))
+        }
         _ if first.starts_with('{') && text.contains("\"cpu_us_per_verification\"") => {
-            let read = planned("v2x", "workload.board", [""; 2]);
-            ("board", read.map(|_| "as trackbed verify measured it".to_owned()))
+            ("board", planned("board").map(|_| "as trackbed verify measured it".to_owned()))
         }
         _ if text.contains("-----BEGIN ") => {
             let all = count(text.matches("-----BEGIN CERTIFICATE").count(), "certificate");
-            ("PEM", planned("web", "certificate", [""; 2]).map(|_| format!("{all} and a key")))
+            ("PEM", planned("PEM").map(|_| format!("{all} and a key")))
         }
         _ if first.starts_with('{') || is_list => {
-            let read = planned("vru", "workload.payload", [""; 2]);
-            ("payload", read.map(|_| count(text.len(), "byte")))
+            ("payload", planned("payload").map(|_| count(text.len(), "byte")))
         }
-        _ if is_toml && text.contains("[[object]]") => (
-            "page (manifest)",
-            planned("web", "workload.manifest", [""; 2]).and_then(|plan| page(&plan, "")),
-        ),
+        _ if is_toml && text.contains("[[object]]") => {
+            ("page (manifest)", planned("page (manifest)").and_then(|plan| page(&plan, "")))
+        }
         _ if is_toml => ("scenario", scenario(path)),
         _ if has_place => ("drive (table)", drive(text)),
         _ if is_numbers && first.contains(char::is_whitespace) => {
@@ -121,33 +111,54 @@ fn look(path: &Path, bytes: &[u8]) -> (&'static str, anyhow::Result<String>) {
             ("delays", read.map(|_| format!("{}; {OR_RATES}", until(text, ' ', " ms"))))
         }
         _ if is_numbers && !first.is_empty() => {
-            ("trace", link("link.rate", "{ trace = { trace = ").map(|_| until(text, ' ', " ms")))
+            ("trace", planned("trace").map(|_| until(text, ' ', " ms")))
         }
         _ if ["bit", "bps"].into_iter().any(has_unit) => {
-            let is_used = link("link.rate", "{ timetable = { rates = ");
-            match is_used.and_then(|_| rates(text)) {
+            match planned("rates").and_then(|_| rates(text)) {
                 // Perhaps of several modems.
                 Err(why) => drive(text)
                     .map_or_else(|_| ("rates", Err(why)), |said| ("drive (table)", Ok(said))),
                 said => ("rates", said),
             }
         }
-        _ if has_unit("%") => {
-            ("losses", link("link.loss", "{ timetable = { losses = ").map(|_| until(text, ',', "")))
-        }
+        _ if has_unit("%") => ("losses", planned("losses").map(|_| until(text, ',', ""))),
         // Seconds, and bytes with their unit.
         _ if !has_place
             && first.starts_with(|c: char| c.is_ascii_digit())
             && first.ends_with('B') =>
         {
-            let read = link("link.background", "{ capture = { file = ");
-            ("background", read.map(|_| until(text, ',', "")))
+            ("background", planned("background").map(|_| until(text, ',', "")))
         }
-        _ if first.contains([',', ';', '\t']) => ("drive (table)", drive(text)),
         _ => {
-            ("unknown", Err(anyhow!("no known kind of input; `trackbed check --help` lists them")))
+            let marked = |(_, mark, _): &(&str, &str, &str)| !mark.is_empty() && has_unit(mark);
+            match (has_separator.then(|| drive(text)), kinds().find(marked)) {
+                (Some(Ok(said)), _) => ("drive (table)", Ok(said)),
+                (_, Some((kind, ..))) => {
+                    (kind, planned(kind).map(|_| count(lines(text).count(), "line")))
+                }
+                (Some(Err(why)), _) => ("drive (table)", Err(why)),
+                _ => ("unknown", Err(anyhow!("no known kind; `trackbed check --help` lists them"))),
+            }
         }
     }
+}
+
+/// The kinds, the marks in the first lines of those that nothing else tells from drives, and scenarios.
+fn kinds() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    include_str!("check.txt").lines().filter_map(|line| {
+        let (kind, rest) = line.split_once('|')?;
+        let (mark, scenario) = rest.split_once('|')?;
+        Some((kind.trim(), mark.trim(), scenario.trim()))
+    })
+}
+
+/// A scenario reads the file as a run would.
+fn planned(kind: &str, path: &Path) -> anyhow::Result<Plan> {
+    let known = kinds().find(|(known, ..)| *known == kind).context("it is in check.txt")?;
+    let scenario = known.2.replace("\\n", "\n");
+    let scenario = scenario.replace("FILE", &format!("{:?}", path.display().to_string()));
+    let plan = load(&Source::recorded("a scenario", &scenario), &[]);
+    plan.map_err(|why| anyhow!("{}", why.to_string().lines().next().unwrap_or_default()))
 }
 
 fn count(number: usize, what: &str) -> String {
