@@ -174,6 +174,10 @@ fn from_logs(arguments: &BuildArguments, settings: Settings) -> anyhow::Result<T
                 said.push_str(&format!(", {} {why}", plural(count as u64, what)));
             }
         }
+        let mut cells = log.samples.iter().flat_map(|sample| &sample.cells);
+        if arguments.operator.is_some() && cells.any(|(name, _)| !name.is_empty()) {
+            said.push_str(", --operator ignored where it names operators");
+        }
         tell(said + &log.skipped());
     }
     Ok(learner.table())
