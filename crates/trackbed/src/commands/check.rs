@@ -123,10 +123,7 @@ fn look(path: &Path, bytes: &[u8]) -> (&'static str, anyhow::Result<String>) {
         }
         _ if has_unit("%") => ("losses", planned("losses").map(|_| until(text, ',', ""))),
         // Seconds, and bytes with their unit.
-        _ if !has_place
-            && first.starts_with(|c: char| c.is_ascii_digit())
-            && first.ends_with('B') =>
-        {
+        _ if first.starts_with(|c: char| c.is_ascii_digit()) && first.ends_with('B') => {
             ("background", planned("background").map(|_| until(text, ',', "")))
         }
         _ => {

@@ -107,7 +107,7 @@ fn logs_of_real_drives_become_a_table() {
     scratch.write("named.csv", &csv.replacen("eNB", "cell:A", 1));
     let words = "handover build --log drive.csv --log drive.gpx --operator K --column cell:A=eNB \
                  --margin 0m -o t.geojson";
-    scratch.trackbed(words).says(0, &["drive.csv: 1 ride, 1 handover\n"]);
+    scratch.trackbed(words).says(0, &["drive.csv: 1 ride, 1 handover\n", "1 handover, --operator"]);
     let found = ranges(&scratch, "t.geojson");
     let [(operator, direction, from, until, rides)] = &found[..] else { panic!("{found:?}") };
     assert_eq!((operator.as_str(), direction.as_str(), *rides), ("A", "forward", 2));

@@ -174,9 +174,10 @@ fn from_logs(arguments: &BuildArguments, settings: Settings) -> anyhow::Result<T
                 said.push_str(&format!(", {} {why}", plural(count as u64, what)));
             }
         }
-        let mut cells = log.samples.iter().flat_map(|sample| &sample.cells);
-        if arguments.operator.is_some() && cells.any(|(name, _)| !name.is_empty()) {
-            said.push_str(", --operator ignored where it names operators");
+        let mut cells = log.samples.iter().flat_map(|sample| &sample.cells).peekable();
+        let has_names = cells.peek().is_some() && cells.all(|(name, _)| !name.is_empty());
+        if arguments.operator.is_some() && has_names {
+            said.push_str(", --operator ignored: it names operators");
         }
         tell(said + &log.skipped());
     }
