@@ -165,13 +165,14 @@ impl Running {
     /// # Errors
     /// If it has failed.
     pub fn try_finish(&mut self) -> Result<Option<Account>, ProgramError> {
-        match self.look()? {
-            Some(reaped) if reaped.status.success() => {
+        // It looks once: a program may end between two looks.
+        match self.check() {
+            Err(ProgramError::Ended { status, .. }) if status.success() => {
                 let account = self.enclosure.account();
                 let lost = || ProgramError::Lost(io::ErrorKind::UnexpectedEof.into());
                 account.ok_or_else(lost).map(Some)
             }
-            None | Some(_) => self.check().map(|()| None),
+            running => running.map(|()| None),
         }
     }
 
