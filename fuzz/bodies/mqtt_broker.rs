@@ -1,5 +1,5 @@
 //! Bytes from four clients of a broker, in turns, with time passing between them. The broker must not
-//! panic, and what it holds is bounded. The same from a broker to a client.
+//! panic, what it holds is bounded, and it still answers another client. The same from a broker to a client.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use trackbed_mqtt::{Message, Qos, Version};
 pub fn run(data: &[u8]) {
     let limits = Limits {
         packet_len: 4_096,
-        sessions: 3,
+        sessions: 4,
         subscriptions: 8,
         retained: 8,
         queue_len: 8,
@@ -24,6 +24,11 @@ pub fn run(data: &[u8]) {
     let output_bytes = limits.output_bytes;
     let mut broker = Broker::new(limits).with_service("service");
     let mut now = Time::ZERO;
+    let mut client = Client::new(Settings { keep_alive_secs: 0, ..Settings::default() });
+    client.connect(now).expect("the settings fit into a packet");
+    let other = broker.open(now).expect("it is the first");
+    broker.receive(other, client.output(), now);
+    broker.take_output(other, now, &mut Vec::new());
     let mut connections = [None; 4];
     let mut rest = data;
     while let [head, len, behind @ ..] = rest {
@@ -54,8 +59,13 @@ pub fn run(data: &[u8]) {
             // A burst of answers may exceed it by the output of one call.
             assert!(output.len() < output_bytes + 64 * 1_024, "{} B", output.len());
         }
-        assert!(broker.sessions() <= 3 && broker.retained() <= 8);
+        assert!(broker.sessions() <= 4 && broker.retained() <= 8);
     }
+    let (ping, mut answer) = ([0xc0, 0], Vec::new());
+    broker.receive(other, &ping, now);
+    let flow = broker.take_output(other, now, &mut answer);
+    // Another client may take its session over (section 3.1.4).
+    assert!(answer == [0xd0, 0] || flow == Flow::Closing, "{answer:?}");
 }
 
 /// One input: a byte of settings, then steps as above: with another connection, or a message of the client's own,

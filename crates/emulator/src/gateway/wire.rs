@@ -25,9 +25,9 @@ pub(super) enum Opening {
 pub(super) fn opening(packet: &Packet) -> Option<Opening> {
     let (protocol, transport) = transport(packet.bytes())?;
     let ends = || {
-        let port = |at: usize| Some(u16::from_be_bytes([*transport.get(at)?, transport[at + 1]]));
+        let port =
+            |at: usize| Some(u16::from_be_bytes([*transport.get(at)?, *transport.get(at + 1)?]));
         let from = SocketAddr::new(packet.source(), port(0)?);
-        transport.get(3)?;
         Some((from, SocketAddr::new(packet.destination(), port(2)?)))
     };
     match protocol {
@@ -136,6 +136,19 @@ mod tests {
         assert_eq!(opening(&syn(0b1100_0010)), Some(Opening::Connection { from, to }));
         for other in [SYN | ACK, ACK, RST, ACK | 1] {
             assert_eq!(opening(&syn(other)), None);
+        }
+    }
+
+    #[test]
+    fn packets_that_are_cut_harm_nothing() {
+        let (from, to) = ("100.64.0.2:5".parse().unwrap(), "192.0.2.1:443".parse().unwrap());
+        for packet in [syn(SYN), UdpDatagram::emit(from, to, Ecn::NotCapable, &[7; 64])] {
+            for len in 20..packet.len() {
+                let mut bytes = packet.bytes()[..len].to_vec();
+                bytes[3] = len as u8;
+                let cut = Packet::carry(bytes.into()).unwrap();
+                let _ = (opening(&cut), echo_request(&cut), reset(&cut, from, to));
+            }
         }
     }
 

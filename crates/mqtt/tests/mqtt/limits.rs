@@ -3,6 +3,8 @@
 use Qos::{AtLeastOnce, AtMostOnce};
 use Version::V5;
 
+use trackbed_mqtt::broker::{Broker, Flow};
+
 use crate::world::*;
 
 #[test]
@@ -144,4 +146,39 @@ fn no_more_connections_than_allowed_are_opened() {
         world.broker.close(id, world.now);
     }
     assert!(world.broker.open(world.now).is_some());
+}
+
+/// One byte a second: the CONNECT does not arrive in time, nor does a packet after it.
+#[test]
+fn slow_clients_are_disconnected() {
+    let hello = {
+        let mut client = Client::new(Settings { keep_alive_secs: 0, ..named(Version::V5, "slow") });
+        client.connect(Time::ZERO).unwrap();
+        std::mem::take(client.output())
+    };
+    let mut world = World::new(Limits::default());
+    let at = world.broker.open(world.now).unwrap();
+    let mut lived = 0;
+    for byte in &hello {
+        world.broker.receive(at, &[*byte], world.now);
+        world.after(Duration::from_secs(1));
+        if world.broker.take_output(at, world.now, &mut Vec::new()) == Flow::Closing {
+            break;
+        }
+        lived += 1;
+    }
+    assert_eq!(lived, 9, "it has 10 s");
+
+    let at = world.broker.open(world.now).unwrap();
+    world.broker.receive(at, &hello, world.now);
+    world.broker.receive(at, &[0x30, 0xff, 0x7f], world.now);
+    for second in 0..100 {
+        world.broker.receive(at, &[0], world.now);
+        world.after(Duration::from_secs(1));
+        let flow = world.broker.take_output(at, world.now, &mut Vec::new());
+        assert_eq!(flow == Flow::Closing, second >= 59, "after {second} s");
+        if flow == Flow::Closing {
+            break;
+        }
+    }
 }

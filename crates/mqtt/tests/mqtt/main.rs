@@ -4,7 +4,6 @@
 mod behaviour;
 #[cfg(target_os = "linux")]
 mod broker;
-mod hostile;
 mod limits;
 #[cfg(target_os = "linux")]
 mod mosquitto;

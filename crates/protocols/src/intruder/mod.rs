@@ -1,16 +1,18 @@
 //! Peers that complete the handshake of a protocol and then say anything, so that tests reach what its
 //! other end does with it.
 
+mod datagrams;
+
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::{AsyncReadExt as _, AsyncWriteExt as _};
 use noq::VarInt;
 use trackbed_connection::{Result, TlsVersion};
 use trackbed_substrate::{Host, sleep};
 
+use self::datagrams::{AFTERWARDS, PAUSE};
 use crate::config::{ClientConfig, ListenAt, ServerConfig};
 use crate::protocol::Served;
 use crate::quic_transport::{self, QuicDialer};
@@ -21,21 +23,26 @@ use crate::tls::Profile;
 #[derive(Clone, Copy)]
 pub struct Intruder {
     profile: Profile,
-    is_quic: bool,
+    over: Over,
+}
+
+#[derive(Clone, Copy)]
+enum Over {
+    Tcp,
+    Quic,
+    Dtls,
 }
 
 impl Intruder {
-    /// One that the other end of `protocol` lets in; `None` if it has neither TLS over TCP nor QUIC.
+    /// One that the other end of `protocol` lets in; `None` if it has none of TLS over TCP, QUIC and DTLS.
     pub fn of(protocol: &str) -> Option<Intruder> {
-        let &(protocol, alpn, is_quic) = LET_IN.iter().find(|(name, ..)| *name == protocol)?;
-        let versions = if is_quic { &[TlsVersion::Tls13] } else { TlsVersion::ALL };
-        let profile = Profile { protocol, alpn, versions, early_data_max: 0 };
-        Some(Intruder { profile, is_quic })
+        let &(protocol, alpn, over, versions) = LET_IN.iter().find(|known| known.0 == protocol)?;
+        Some(Intruder { profile: Profile { protocol, alpn, versions, early_data_max: 0 }, over })
     }
 
     /// One that says it over TCP, in place of a handshake.
     pub fn bare() -> Intruder {
-        Intruder { profile: Profile::bare("tcp"), is_quic: false }
+        Intruder { profile: Profile::bare("tcp"), over: Over::Tcp }
     }
 
     /// Connects to a server, and says `pieces`.
@@ -48,12 +55,18 @@ impl Intruder {
         config: &ClientConfig,
         pieces: &[Vec<u8>],
     ) -> Result<()> {
-        if self.is_quic {
-            let dialer = QuicDialer::new(self.profile, host, config, None)?;
-            say_by_streams(&dialer.connect(remote).await?.connection, pieces).await;
-        } else {
-            let dialer = TcpDialer::new(self.profile, host, config)?;
-            say(dialer.connect(remote).await?, pieces).await;
+        match self.over {
+            Over::Dtls => {
+                datagrams::connect(self.profile, (host, remote), config, pieces).await?;
+            }
+            Over::Quic => {
+                let dialer = QuicDialer::new(self.profile, host, config, None)?;
+                say_by_streams(&dialer.connect(remote).await?.connection, pieces).await;
+            }
+            Over::Tcp => {
+                let dialer = TcpDialer::new(self.profile, host, config)?;
+                say(dialer.connect(remote).await?, pieces).await;
+            }
         }
         Ok(())
     }
@@ -63,20 +76,23 @@ impl Intruder {
     /// # Errors
     /// As those of [`Protocol::serve`](crate::Protocol::serve).
     pub fn serve(self, at: ListenAt, config: &ServerConfig, pieces: Rc<[Vec<u8>]>) -> Served {
-        if self.is_quic {
-            return quic_transport::serve(self.profile, &at, config, None, move |connection, _| {
-                let pieces = Rc::clone(&pieces);
-                async move { say_by_streams(&connection, &pieces).await }
-            });
-        }
-        tcp_transport::serve(self.profile, &at, config, move |mut stream, _| {
-            let pieces = Rc::clone(&pieces);
-            async move {
-                // The handshake of TLS happens while it reads.
-                let _request = stream.read(&mut [0; 1_024]).await;
-                say(stream, &pieces).await;
+        match self.over {
+            Over::Dtls => datagrams::serve(self.profile, &at, config, pieces),
+            Over::Quic => {
+                quic_transport::serve(self.profile, &at, config, None, move |connection, _| {
+                    let pieces = Rc::clone(&pieces);
+                    async move { say_by_streams(&connection, &pieces).await }
+                })
             }
-        })
+            Over::Tcp => tcp_transport::serve(self.profile, &at, config, move |mut stream, _| {
+                let pieces = Rc::clone(&pieces);
+                async move {
+                    // The handshake of TLS happens while it reads.
+                    let _request = stream.read(&mut [0; 1_024]).await;
+                    say(stream, &pieces).await;
+                }
+            }),
+        }
     }
 }
 
@@ -123,15 +139,15 @@ async fn say_by_streams(connection: &noq::Connection, pieces: &[Vec<u8>]) {
     sleep(AFTERWARDS).await;
 }
 
-/// Those with TLS over TCP or QUIC, their names in ALPN, and whether it is QUIC.
-const LET_IN: &[(&str, &[u8], bool)] = &[
-    ("http1", b"http/1.1", false),
-    ("http2", b"h2", false),
-    ("http3", b"h3", true),
-    ("mpquic", b"trackbed-streams/1", true),
-    ("mqtt", b"mqtt", false),
-    ("quic", b"trackbed-streams/1", true),
-    ("tcp+tls", b"trackbed-frames/1", false),
+/// Their names in ALPN, what they run over, and its versions.
+const LET_IN: &[(&str, &[u8], Over, &[TlsVersion])] = &[
+    ("coap+dtls", b"", Over::Dtls, TlsVersion::ALL),
+    ("http1", b"http/1.1", Over::Tcp, TlsVersion::ALL),
+    ("http2", b"h2", Over::Tcp, TlsVersion::ALL),
+    ("http3", b"h3", Over::Quic, &[TlsVersion::Tls13]),
+    ("mpquic", b"trackbed-streams/1", Over::Quic, &[TlsVersion::Tls13]),
+    ("mqtt", b"mqtt", Over::Tcp, TlsVersion::ALL),
+    ("quic", b"trackbed-streams/1", Over::Quic, &[TlsVersion::Tls13]),
+    ("sctp+dtls", b"", Over::Dtls, &[TlsVersion::Tls13]),
+    ("tcp+tls", b"trackbed-frames/1", Over::Tcp, TlsVersion::ALL),
 ];
-const PAUSE: Duration = Duration::from_micros(10);
-const AFTERWARDS: Duration = Duration::from_millis(50);
