@@ -202,11 +202,12 @@ impl MultipathConnection {
     }
 
     pub(super) fn expire_manager(&mut self, now: Time) {
+        if !self.shared.is_multipath() {
+            // After a fallback there is one path (section 3.7).
+            return self.manager.stop();
+        }
         let room = (self.config.subflows_max + 1).saturating_sub(self.paths.len());
         self.manager.plan(now, room);
-        if !self.shared.is_multipath() {
-            return;
-        }
         let Some(keys) = self.shared.keys() else { return };
         while let Some(path) = self.paths.iter_mut().find(|path| path.is_ready())
             && let Some((id, address)) = self.manager.next_announcement(now)

@@ -163,12 +163,12 @@ fn joined_segments_lose_a_mapping_and_the_data_comes_again() {
     assert!(world.hosts.iter_mut().map(repeated).sum::<u64>() > 1_000);
 }
 
-/// Changes a byte of some segments of the server, from one second on.
-fn rewrite() -> Middlebox {
+/// Changes a byte of one in 50 of the server's segments with data, from the one numbered `first` on.
+fn rewrite(first: usize) -> Middlebox {
     let mut count = 0;
     Box::new(move |from_client, mut segment| {
         count += usize::from(!from_client && segment.payload.len() > 1_000);
-        if !from_client && segment.payload.len() > 1_000 && count % 50 == 40 {
+        if !from_client && segment.payload.len() > 1_000 && count % 50 == first {
             let mut payload = segment.payload.to_vec();
             payload[100] ^= 1;
             segment.payload = Bytes::from(payload);
@@ -179,7 +179,7 @@ fn rewrite() -> Middlebox {
 
 #[test]
 fn a_path_that_rewrites_data_is_given_up_for_another() {
-    let mut world = world(true, 2, rewrite());
+    let mut world = world(true, 2, rewrite(40));
     world.begin([400_000, 3_000_000], Time::ZERO);
     // The track compares every byte.
     world.finish(seconds(60));
@@ -189,7 +189,7 @@ fn a_path_that_rewrites_data_is_given_up_for_another() {
 
 #[test]
 fn the_only_path_that_rewrites_data_becomes_plain_tcp() {
-    let mut world = world(true, 1, rewrite());
+    let mut world = world(true, 1, rewrite(40));
     world.hosts[0].careless = true;
     world.hosts[1].careless = true;
     world.begin([500_000, 500_000], Time::ZERO);
@@ -198,4 +198,15 @@ fn the_only_path_that_rewrites_data_becomes_plain_tcp() {
     let stats = world.hosts[0].connection().multipath_stats();
     assert!(stats.checksum_failures == 1 && stats.plain, "{stats:?}");
     assert!(world.hosts[1].connection().multipath_stats().plain);
+}
+
+/// The segment that confirms Multipath TCP to the client also ends it, before a second path is opened.
+#[test]
+fn no_path_joins_what_became_plain_tcp() {
+    let mut world = world(true, 2, rewrite(1));
+    world.lanes.reverse();
+    world.hosts[0].careless = true;
+    world.begin([0, 500_000], Time::ZERO);
+    world.finish(seconds(60));
+    assert_eq!(world.hosts[0].connection().paths().count(), 1);
 }
