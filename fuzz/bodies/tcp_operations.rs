@@ -1,14 +1,16 @@
 //! Two connections of TCP, or of Multipath TCP over two paths, a faulty channel, and any sequence of
-//! operations: what is read is a prefix of what was written, and nothing panics.
+//! operations: what is read is a prefix of what was written, and nothing panics, also where a middlebox changes
+//! segments.
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use trackbed_core::packet::{IpHeader, TooBig, transport_checksum};
 use trackbed_core::{Packet, Time};
 use trackbed_tcp::multipath::{Endpoint, Key, MultipathConfig, MultipathConnection, join_token};
 use trackbed_tcp::schedulers::PathId;
-use trackbed_tcp::{Config, Connection, Flags, Segment};
+use trackbed_tcp::{Config, Connection, Flags, QuotedSegment, Segment};
 
 /// One input: a byte of settings, then two bytes an operation, what to do and how much.
 pub fn run(data: &[u8]) {
@@ -104,6 +106,8 @@ struct Track {
     /// To the client and to the server.
     ways: [VecDeque<Packet>; 2],
     next_port: u16,
+    /// Whether a segment was changed, so that anything may be read.
+    forged: bool,
 }
 
 struct End {
@@ -125,13 +129,13 @@ impl End {
         }
     }
 
-    fn read(&mut self, now: Time, len: usize) {
+    fn read(&mut self, now: Time, len: usize, forged: bool) {
         while let Ok(Some(data)) = call!(self, read(now, len.max(1))) {
             if data.is_empty() {
                 return;
             }
             for byte in data {
-                assert_eq!(byte, pattern(self.read), "bytes arrive in order");
+                assert!(forged || byte == pattern(self.read), "bytes arrive in order");
                 self.read += 1;
             }
         }
@@ -142,7 +146,7 @@ impl Track {
     fn new(setup: Setup) -> Track {
         let ends = [End::new(setup.connect()), None];
         let (now, ways) = (Time::ZERO, Default::default());
-        let mut track = Track { now, setup, ends, ways, next_port: 4_001 };
+        let mut track = Track { now, setup, ends, ways, next_port: 4_001, forged: false };
         track.flush();
         track
     }
@@ -150,21 +154,21 @@ impl Track {
     fn step(&mut self, what: u8, amount: u8) {
         self.now += Duration::from_micros(u64::from(amount) * 50);
         let (now, side) = (self.now, usize::from(what >> 4 & 1));
-        let len = usize::from(amount) * 40;
+        let (len, forged) = (usize::from(amount) * 40, self.forged);
         match what & 0xf {
             0 | 1 => self.on(side, |end| end.write(now, len)),
-            2 => self.on(side, |end| end.read(now, len)),
+            2 => self.on(side, |end| end.read(now, len, forged)),
             3..=7 => self.deliver(side),
             8 => drop(self.ways[side].pop_front()),
             9 => self.ways[side].rotate_left(usize::from(self.ways[side].len() > 1)),
-            10 => self.damage(side, u64::from(amount)),
+            10 => self.forge(side, usize::from(amount), 1 << (what >> 5)),
             11 | 12 => self.expire(),
             13 => self.prioritise(side, amount),
             14 => self.move_address(amount),
             _ => self.end(side, amount),
         }
         self.flush();
-        if let [Some(client), Some(server)] = &self.ends {
+        if let ([Some(client), Some(server)], false) = (&self.ends, self.forged) {
             assert!(server.read <= client.written && client.read <= server.written);
         }
     }
@@ -199,13 +203,32 @@ impl Track {
         }
     }
 
-    /// Flips a bit of the packet that is next, which then arrives. Its checksum lets the receiver notice one bit, not
-    /// two that cancel.
-    fn damage(&mut self, side: usize, bit: u64) {
-        if let Some(packet) = self.ways[side].pop_front() {
-            self.ways[side].push_front(packet.with_flipped_bit(bit));
-            self.deliver(side);
-        }
+    /// Changes a byte of the segment that is next, and its checksum.
+    fn forge(&mut self, side: usize, at: usize, bits: u8) {
+        let Some(packet) = self.ways[side].front_mut() else { return };
+        let (source, destination) = (packet.source(), packet.destination());
+        let (protocol, ecn) = (packet.protocol(), packet.ecn());
+        let header = IpHeader { source, destination, protocol, ecn };
+        let mut segment = packet.transport().to_vec();
+        let at = at % segment.len();
+        segment[at] ^= bits;
+        segment[16..18].fill(0);
+        let sum = transport_checksum(&header, &segment);
+        segment[16..18].copy_from_slice(&sum.to_be_bytes());
+        *packet = Packet::build(&header, segment.len(), |out| out.copy_from_slice(&segment));
+        self.forged = true;
+    }
+
+    /// A router says that the next packet of an end is longer than it takes.
+    fn too_big(&mut self, side: usize, mtu: u32) {
+        let Some(packet) = self.ways[1 - side].front() else { return };
+        let message = TooBig::parse(&TooBig::emit(address(0, 9), packet, mtu));
+        let Some(quoted) = message.ok().and_then(|it| QuotedSegment::parse(&it)) else { return };
+        let now = self.now;
+        self.on(side, |end| match &mut end.connection {
+            Engine::Plain(connection) => connection.handle_too_big(now, mtu, quoted.sequence),
+            Engine::Multipath(connection) => connection.handle_too_big(now, mtu, &quoted),
+        });
     }
 
     /// Lets time pass until the next timer of either end, and fires what is due.
@@ -245,6 +268,7 @@ impl Track {
         match amount % 8 {
             0 => self.on(side, |end| call!(end, close(now))),
             1 => self.on(side, |end| call!(end, abort(now))),
+            2 => self.too_big(side, u32::from(amount) * 8),
             _ => {}
         }
     }

@@ -3,7 +3,7 @@
 use Qos::{AtLeastOnce, AtMostOnce};
 use Version::V5;
 
-use trackbed_mqtt::broker::{Broker, Flow};
+use trackbed_mqtt::broker::Flow;
 
 use crate::world::*;
 
@@ -152,7 +152,7 @@ fn no_more_connections_than_allowed_are_opened() {
 #[test]
 fn slow_clients_are_disconnected() {
     let hello = {
-        let mut client = Client::new(Settings { keep_alive_secs: 0, ..named(Version::V5, "slow") });
+        let mut client = Client::new(Settings { keep_alive_secs: 0, ..named(V5, "slow") });
         client.connect(Time::ZERO).unwrap();
         std::mem::take(client.output())
     };

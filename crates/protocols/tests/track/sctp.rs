@@ -151,29 +151,6 @@ fn one_packet_in_five_may_be_lost() {
     }
 }
 
-/// Packets that look like SCTP, to a server and to a client from the server's address: an INIT ACK
-/// without the client's tag, an ABORT, and noise.
-#[test]
-fn packets_with_wrong_tags_are_ignored() {
-    simulate(&clean(), |track| async move {
-        let (server, connection) = track.connected(protocol("sctp")).await;
-        ping(&*connection).await.unwrap();
-        let raw = track.client.bind_udp("10.0.0.1:9".parse().unwrap()).unwrap();
-        let mut rng = Seed::of_run(5, 0).stream("stray");
-        for chunk in 0..=255 {
-            for len in [0, 1, 4, 20, 1_000] {
-                let mut payload = random(16 + len, &mut rng);
-                payload[2..4].copy_from_slice(&443u16.to_be_bytes());
-                payload[12] = chunk;
-                say(&*raw, server_address(), &payload).await;
-            }
-        }
-        sleep(RTT).await;
-        ping(&*connection).await.unwrap();
-        drop(server);
-    });
-}
-
 /// A handshake that is given up at any time leaves nothing behind that goes on sending.
 #[test]
 fn a_handshake_that_is_given_up_ends() {

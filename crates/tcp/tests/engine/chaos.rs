@@ -4,8 +4,6 @@
 //!
 //! `CHAOS_RUNS=100000 cargo test --release -p trackbed-tcp --test engine chaos` hunts for longer.
 
-use trackbed_core::packet::{IpHeader, protocol, transport_checksum};
-
 use crate::random::setting;
 use crate::track::*;
 
@@ -269,90 +267,4 @@ fn every_byte_arrives_once_and_in_order_or_the_connection_fails_cleanly() {
     let complete = (0..runs).filter(|&seed| run(seed)).count() as u64;
     // Most runs must not fail.
     assert!(complete > runs / 2, "only {complete} of {runs} runs were completed");
-}
-
-#[test]
-fn garbage_never_panics() {
-    let mut rng = Seed::of_run(9, 0).stream("garbage");
-    let [local, remote] = addresses();
-    for round in 0..300 {
-        let config = Side::random(&mut rng).config;
-        let mut connection = Connection::connect(Time::ZERO, &config, local, remote, 0);
-        let mut now = Time::ZERO;
-        let (mut sequence, mut acknowledgment) = (rng.next_u64() as u32, 1);
-        for step in 0..100 {
-            while let Some(packet) = connection.poll_transmit(now) {
-                let segment = Segment::parse(&packet).unwrap();
-                acknowledgment = segment.end().0;
-                sequence = if step < 2 { sequence } else { segment.acknowledgment.0 };
-            }
-            let near = [sequence, acknowledgment, u32::from(step == 1 && round % 4 > 0)];
-            connection.handle_segment(now, garbage(&mut rng, near));
-            now += rng.span(Duration::ZERO, Duration::from_millis(300));
-            if rng.below(4) == 0 && connection.poll_timeout().is_some_and(|at| at <= now) {
-                connection.handle_timeout(now);
-            }
-            match rng.below(12) {
-                0 => drop(connection.write(now, &[1; 3_000])),
-                1 => drop(connection.read(now, 1_000)),
-                2 if rng.below(10) == 0 => connection.close(now),
-                3 => connection.handle_too_big(
-                    now,
-                    rng.below(3_000) as u32,
-                    Seq(acknowledgment.wrapping_sub(rng.below(3_000) as u32)),
-                ),
-                _ => {}
-            }
-        }
-    }
-}
-
-/// A segment whose fields are random, but near to what the connection expects; parsed from bytes,
-/// so that the options are random as well.
-fn garbage(rng: &mut Rng, [sequence, acknowledgment, syn]: [u32; 3]) -> Segment {
-    let [local, remote] = addresses();
-    let header = IpHeader {
-        source: remote.ip(),
-        destination: local.ip(),
-        protocol: protocol::TCP,
-        ecn: Ecn::from_bits(rng.next_u64() as u8),
-    };
-    let near = |rng: &mut Rng, base: u32| match rng.below(4) {
-        0 | 1 => base,
-        2 => base.wrapping_add(rng.below(8_000) as u32).wrapping_sub(4_000),
-        _ => rng.next_u64() as u32,
-    };
-    let options = rng.below(11) as usize * 4;
-    let payload = if rng.below(2) == 0 { 0 } else { rng.below(2_000) as usize };
-    let fields = [near(rng, sequence), near(rng, acknowledgment)];
-    let flags = match (syn, rng.below(6)) {
-        (1, _) => 0x12,
-        (_, 0) => rng.next_u64() as u8,
-        _ => 0x10,
-    };
-    let packet = Packet::build(&header, 20 + options + payload, |out| {
-        rng.fill(&mut out[20..]);
-        out[0..2].copy_from_slice(&remote.port().to_be_bytes());
-        out[2..4].copy_from_slice(&local.port().to_be_bytes());
-        out[4..8].copy_from_slice(&fields[0].to_be_bytes());
-        out[8..12].copy_from_slice(&fields[1].to_be_bytes());
-        out[12] = ((20 + options) as u8 / 4) << 4;
-        out[13] = flags;
-        out[14..16].copy_from_slice(&(rng.next_u64() as u16).to_be_bytes());
-        // Half of the time the options begin like real ones.
-        let known: &[u8] =
-            [&[1, 1, 8, 10][..], &[1, 1, 5, 18], &[2, 4, 0, 1]][rng.below(3) as usize];
-        if options >= 4 && rng.below(2) == 0 {
-            out[20..24].copy_from_slice(known);
-        }
-        out[16..18].fill(0);
-        let sum = transport_checksum(&header, out);
-        out[16..18].copy_from_slice(&sum.to_be_bytes());
-    });
-    let mut segment = Segment::parse(&packet).expect("its checksum is right");
-    if rng.below(3) == 0 {
-        segment.options.timestamps = None;
-    }
-    segment.payload = Bytes::copy_from_slice(&segment.payload);
-    segment
 }
